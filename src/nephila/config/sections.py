@@ -1,0 +1,192 @@
+"""The configuration, one frozen dataclass per room; every key with its default, its meaning and its limits.
+
+A key is written once, here. Help texts, the commented file of `nephila config --init` and the reference page are
+made from these lines. `changeable` keys may be given again when a crawl is resumed; all others are fixed when the
+crawl folder is made, because changing them would make one crawl out of two different ones (DESIGN: Resume).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from nephila.config.units import DURATION_FORM, SIZE_FORM, parse_duration, parse_size
+
+
+def _key(default: Any, meaning: str, *, changeable: bool = False) -> Any:
+    metadata = {"meaning": meaning, "changeable": changeable}
+    if isinstance(default, list):
+        return field(default_factory=lambda: tuple(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Marks a number that may be written with its unit; `form` is what a refusal says was expected."""
+
+    parse: Any
+    form: str
+
+
+Seconds = Annotated[float, Unit(parse_duration, DURATION_FORM), Field(ge=0, allow_inf_nan=False)]
+Bytes = Annotated[int, Unit(parse_size, SIZE_FORM), Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _no_control_characters(text: str) -> str:
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        raise ValueError("a text without line ends or control characters")
+    return text
+
+
+HeaderText = Annotated[str, AfterValidator(_no_control_characters)]
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What is collected, and where it stops. 0 means no limit."""
+
+    mode: Literal["web", "sites"] = _key("web", "web: follow links to new sites; sites: only the sites of the seeds (S0-5)")
+    max_pages: Count = _key(0, "pages requested in all", changeable=True)
+    max_sites: Count = _key(0, "sites visited in all", changeable=True)
+    max_pages_per_site: Count = _key(0, "pages requested per site (S1-34: 3000)", changeable=True)
+    max_pages_per_domain: Count = _key(0, "pages requested per registrable domain", changeable=True)
+    max_pages_per_address: Count = _key(0, "pages requested per IP address", changeable=True)
+    max_depth: Count = _key(0, "links followed from a seed (S1-4); 0 means no limit", changeable=True)
+    max_seconds: Seconds = _key(0.0, "time for one run of the crawl", changeable=True)
+    max_bytes: Bytes = _key(0, "bytes received in all", changeable=True)
+    max_page_size: Bytes = _key(16 * 2**20, "bytes of one body on the wire; a longer one is cut and marked", changeable=True)
+    max_decoded_size: Bytes = _key(32 * 2**20, "bytes of one body after decoding; a longer one is cut and marked", changeable=True)
+    max_links_per_page: Positive = _key(5000, "links kept of one page; the count of all is recorded", changeable=True)
+    max_redirects: Count = _key(10, "hops from the URL that was linked to; each hop is a URL of its own", changeable=True)
+    active_sites: Positive = _key(20_000, "site contexts that one agent keeps in memory at once", changeable=True)
+    slots: Count = _key(0, "shares of the crawl (folders agent-NN); 0 means one per agent of the first run")
+    retries: Count = _key(2, "further tries of a page after a network error", changeable=True)
+    failures_before_sleep: Positive = _key(5, "failures in a row before a site sleeps", changeable=True)
+    sleep_min: Seconds = _key(60.0, "first sleep of a failing site; it doubles each time", changeable=True)
+    sleep_max: Seconds = _key(86_400.0, "longest sleep of a failing site", changeable=True)
+    give_up: Count = _key(3, "sleeps of a failing site within one run before the run ends without it", changeable=True)
+    duplicates: Literal["follow", "drop"] = _key(
+        "follow", "follow: links of a duplicate page are followed once; drop: never (S0-14's rule)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Politeness:
+    """How long a site and its address are left alone after each answer (S1-18)."""
+
+    profile: Literal["default", "paper"] = _key("default", "paper: S1's 30 s and 10 ×, unless given themselves")
+    min_delay: Seconds = _key(1.0, "seconds between an answer and the next request", changeable=True)
+    delay_factor: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] = _key(
+        10.0, "and at least this many times the duration of the last download (l-time)", changeable=True
+    )
+    max_delay: Seconds = _key(300.0, "no rule makes the delay longer than this", changeable=True)
+    connections_per_site: Positive = _key(
+        1, "requests at once to one site and address; more only for sites that are yours", changeable=True
+    )
+    robots: Literal["obey", "ignore"] = _key("obey", "ignore only for sites that are yours")
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """How we speak to servers, and to which addresses."""
+
+    contact: HeaderText = _key("", "a URL or mail address in the User-Agent; needed before leaving this machine", changeable=True)
+    user_agent: HeaderText = _key("nephila", "the robot's name, which robots.txt files address", changeable=True)
+    allow_private: tuple[str, ...] = _key([], 'private ranges that may be asked, such as ["127.0.0.0/8"]', changeable=True)
+    hosts: str = _key("", "a file like /etc/hosts that answers before any name server", changeable=True)
+    nameservers: tuple[str, ...] = _key([], 'name servers, as "ADDRESS" or "ADDRESS:PORT"; none: the system\'s', changeable=True)
+    connect_timeout: Seconds = _key(10.0, "from the first packet to an open connection", changeable=True)
+    header_timeout: Seconds = _key(30.0, "from the request to the whole header", changeable=True)
+    idle_timeout: Seconds = _key(20.0, "between two packets of a body (S1-23: 5 s)", changeable=True)
+    total_timeout: Seconds = _key(120.0, "one whole download", changeable=True)
+    min_rate: Bytes = _key(100, "bytes per second that a body must reach on average after 20 s", changeable=True)
+    dns_timeout: Seconds = _key(5.0, "one look-up", changeable=True)
+    max_header_size: Bytes = _key(64 * 2**10, "bytes of a header", changeable=True)
+    verify_tls: bool = _key(True, "refuse certificates that do not hold", changeable=True)
+    ipv6: bool = _key(True, "use IPv6 addresses where a name has them and no IPv4 address", changeable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """When two sites are one (S0-9)."""
+
+    rule: Literal["content", "ip", "off"] = _key(
+        "content", "content: same address and same answers on sampled paths; ip: same address (the paper's rule); off"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """How URLs are told apart."""
+
+    case: Literal["meaning", "exact"] = _key("meaning", "meaning: convert matches links without regard to case (S3-18)", changeable=True)
+    max_url_length: Positive = _key(2048, "longer URLs are refused and counted (S1-23: 255)")
+    strip_parameters: tuple[str, ...] = _key(
+        ["jsessionid", "phpsessid", "aspsessionid*", "sessionid", "session_id", "sid", "cfid", "cftoken", "zenid",
+         "utm_*", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "yclid", "_ga"],
+        "session ids and tracking parameters cut from every URL (* at the end matches any rest)",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which sites and URLs are in. A pattern may hold `*`; an empty list of includes lets everything in."""
+
+    include_hosts: tuple[str, ...] = _key([], 'hosts to collect, such as ["*.ac.kr"]')
+    exclude_hosts: tuple[str, ...] = _key([], "hosts never asked (the block list)", changeable=True)
+    include_domains: tuple[str, ...] = _key([], 'registrable domains to collect, such as ["kaist.ac.kr"]')
+    exclude_domains: tuple[str, ...] = _key([], "registrable domains never asked", changeable=True)
+    include_paths: tuple[str, ...] = _key([], 'paths to collect, such as ["/docs/*"]')
+    exclude_paths: tuple[str, ...] = _key([], "paths never asked", changeable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """How what was fetched is kept."""
+
+    rotate_size: Bytes = _key(10**9, "a WARC file is closed at this size", changeable=True)
+    group_pages: Positive = _key(200, "results in one commit at most", changeable=True)
+    group_delay: Seconds = _key(0.1, "a result waits at most so long for its commit", changeable=True)
+    sync: bool = _key(True, "wait for the disk at each commit; false may lose the last commits at a power cut", changeable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSettings:
+    """Simulated time, shared with the lab. Real time unless said otherwise."""
+
+    rate: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] = _key(1.0, "simulated seconds that pass in one real second")
+    origin: Annotated[float, Field(allow_inf_nan=False)] = _key(0.0, "simulated UTC second at `real_origin`; 0 with rate 1 is real time")
+    real_origin: Annotated[float, Field(allow_inf_nan=False)] = _key(0.0, "real UTC second at which simulated time was `origin`")
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The web in a box."""
+
+    profile: Literal["survey", "study"] = _key("survey", "survey: S1's Tables 1-6; study: its Tables 7-13")
+    seed: Count = _key(1, "another seed is another web")
+    sites: Positive = _key(128, "seeds in the seed list; the paper's survey had 128,446, its study 1,424")
+    max_depth: Annotated[int, Field(ge=0, le=20)] = _key(0, "depth of the trees; 0 means the profile's own (5 and 9)")
+    port: Annotated[int, Field(ge=1, le=65535)] = _key(8480, "the port of every site")
+    delay: Seconds = _key(0.0, "median time before an answer; 0 answers at once (S1: 0.3 s)")
+    faults: bool = _key(True, "plant S1's failures; without them every page answers")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole configuration; only the command line and jobs see it."""
+
+    crawl: Crawl = field(default_factory=Crawl)
+    politeness: Politeness = field(default_factory=Politeness)
+    net: Net = field(default_factory=Net)
+    scope: Scope = field(default_factory=Scope)
+    aliases: Aliases = field(default_factory=Aliases)
+    links: Links = field(default_factory=Links)
+    archive: Archive = field(default_factory=Archive)
+    clock: ClockSettings = field(default_factory=ClockSettings)
+    lab: Lab = field(default_factory=Lab)
