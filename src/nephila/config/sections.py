@@ -30,9 +30,19 @@ class Unit:
     form: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unlimited:
+    """Marks a limit that may be `"none"`; 0 is a limit like any other."""
+
+
 Seconds = Annotated[float, Unit(parse_duration, DURATION_FORM), Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[int, Unit(parse_size, SIZE_FORM), Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
+Limit = Annotated[Annotated[int, Field(ge=0)] | None, Unlimited()]
+SecondsLimit = Annotated[
+    Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Unit(parse_duration, DURATION_FORM), Unlimited()
+]
+BytesLimit = Annotated[Annotated[int, Field(ge=0)] | None, Unit(parse_size, SIZE_FORM), Unlimited()]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -48,23 +58,31 @@ HeaderText = Annotated[str, AfterValidator(_no_control_characters)]
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What is collected, and where it stops. 0 means no limit."""
+    """What is collected, and where it stops. A limit is a number or "none"."""
 
-    mode: Literal["web", "sites"] = _key("web", "web: follow links to new sites; sites: only the sites of the seeds (S0-5)")
-    max_pages: Count = _key(0, "pages requested in all", changeable=True)
-    max_sites: Count = _key(0, "sites visited in all", changeable=True)
-    max_pages_per_site: Count = _key(0, "pages requested per site (S1-34: 3000)", changeable=True)
-    max_pages_per_domain: Count = _key(0, "pages requested per registrable domain", changeable=True)
-    max_pages_per_address: Count = _key(0, "pages requested per IP address", changeable=True)
-    max_depth: Count = _key(0, "links followed from a seed (S1-4); 0 means no limit", changeable=True)
-    max_seconds: Seconds = _key(0.0, "time for one run of the crawl", changeable=True)
-    max_bytes: Bytes = _key(0, "bytes received in all", changeable=True)
-    max_page_size: Bytes = _key(16 * 2**20, "bytes of one body on the wire; a longer one is cut and marked", changeable=True)
-    max_decoded_size: Bytes = _key(32 * 2**20, "bytes of one body after decoding; a longer one is cut and marked", changeable=True)
+    mode: Literal["web", "sites"] = _key(
+        "web", "web: follow links to new sites; sites: only the sites of the seeds (S0-5)"
+    )
+    max_pages: Limit = _key(None, "pages requested in all", changeable=True)
+    max_sites: Limit = _key(None, "sites visited in all", changeable=True)
+    max_pages_per_site: Limit = _key(None, "pages requested per site (S1-34: 3000)", changeable=True)
+    max_pages_per_domain: Limit = _key(None, "pages requested per registrable domain", changeable=True)
+    max_pages_per_address: Limit = _key(None, "pages requested per IP address", changeable=True)
+    max_depth: Limit = _key(None, "links followed from a seed (S1-4); 0 collects the seeds alone", changeable=True)
+    max_seconds: SecondsLimit = _key(None, "time for one run of the crawl", changeable=True)
+    max_bytes: BytesLimit = _key(None, "bytes received in all", changeable=True)
+    max_page_size: Bytes = _key(
+        16 * 2**20, "bytes of one body on the wire; a longer one is cut and marked", changeable=True
+    )
+    max_decoded_size: Bytes = _key(
+        32 * 2**20, "bytes of one body after decoding; a longer one is cut and marked", changeable=True
+    )
     max_links_per_page: Positive = _key(5000, "links kept of one page; the count of all is recorded", changeable=True)
-    max_redirects: Count = _key(10, "hops from the URL that was linked to; each hop is a URL of its own", changeable=True)
+    max_redirects: Count = _key(
+        10, "hops from the URL that was linked to; each hop is a URL of its own", changeable=True
+    )
     active_sites: Positive = _key(20_000, "site contexts that one agent keeps in memory at once", changeable=True)
-    slots: Count = _key(0, "shares of the crawl (folders agent-NN); 0 means one per agent of the first run")
+    slots: Limit = _key(None, "shares of the crawl (folders agent-NN); none means one per agent of the first run")
     retries: Count = _key(2, "further tries of a page after a network error", changeable=True)
     failures_before_sleep: Positive = _key(5, "failures in a row before a site sleeps", changeable=True)
     sleep_min: Seconds = _key(60.0, "first sleep of a failing site; it doubles each time", changeable=True)
@@ -95,11 +113,17 @@ class Politeness:
 class Net:
     """How we speak to servers, and to which addresses."""
 
-    contact: HeaderText = _key("", "a URL or mail address in the User-Agent; needed before leaving this machine", changeable=True)
+    contact: HeaderText = _key(
+        "", "a URL or mail address in the User-Agent; needed before leaving this machine", changeable=True
+    )
     user_agent: HeaderText = _key("nephila", "the robot's name, which robots.txt files address", changeable=True)
-    allow_private: tuple[str, ...] = _key([], 'private ranges that may be asked, such as ["127.0.0.0/8"]', changeable=True)
+    allow_private: tuple[str, ...] = _key(
+        [], 'private ranges that may be asked, such as ["127.0.0.0/8"]', changeable=True
+    )
     hosts: str = _key("", "a file like /etc/hosts that answers before any name server", changeable=True)
-    nameservers: tuple[str, ...] = _key([], 'name servers, as "ADDRESS" or "ADDRESS:PORT"; none: the system\'s', changeable=True)
+    nameservers: tuple[str, ...] = _key(
+        [], 'name servers, as "ADDRESS" or "ADDRESS:PORT"; none: the system\'s', changeable=True
+    )
     connect_timeout: Seconds = _key(10.0, "from the first packet to an open connection", changeable=True)
     header_timeout: Seconds = _key(30.0, "from the request to the whole header", changeable=True)
     idle_timeout: Seconds = _key(20.0, "between two packets of a body (S1-23: 5 s)", changeable=True)
@@ -116,7 +140,8 @@ class Aliases:
     """When two sites are one (S0-9)."""
 
     rule: Literal["content", "ip", "off"] = _key(
-        "content", "content: same address and same answers on sampled paths; ip: same address (the paper's rule); off"
+        "content",
+        "content: same address and same answers on sampled paths; ip: same address (the paper's rule); off",
     )
 
 
@@ -124,7 +149,9 @@ class Aliases:
 class Links:
     """How URLs are told apart."""
 
-    case: Literal["meaning", "exact"] = _key("meaning", "meaning: convert matches links without regard to case (S3-18)", changeable=True)
+    case: Literal["meaning", "exact"] = _key(
+        "meaning", "meaning: convert matches links without regard to case (S3-18)", changeable=True
+    )
     max_url_length: Positive = _key(2048, "longer URLs are refused and counted (S1-23: 255)")
     strip_parameters: tuple[str, ...] = _key(
         ["jsessionid", "phpsessid", "aspsessionid*", "sessionid", "session_id", "sid", "cfid", "cftoken", "zenid",
@@ -152,16 +179,26 @@ class Archive:
     rotate_size: Bytes = _key(10**9, "a WARC file is closed at this size", changeable=True)
     group_pages: Positive = _key(200, "results in one commit at most", changeable=True)
     group_delay: Seconds = _key(0.1, "a result waits at most so long for its commit", changeable=True)
-    sync: bool = _key(True, "wait for the disk at each commit; false may lose the last commits at a power cut", changeable=True)
+    sync: bool = _key(
+        True,
+        "wait for the disk at each commit; false may lose the last commits at a power cut",
+        changeable=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ClockSettings:
     """Simulated time, shared with the lab. Real time unless said otherwise."""
 
-    rate: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] = _key(1.0, "simulated seconds that pass in one real second")
-    origin: Annotated[float, Field(allow_inf_nan=False)] = _key(0.0, "simulated UTC second at `real_origin`; 0 with rate 1 is real time")
-    real_origin: Annotated[float, Field(allow_inf_nan=False)] = _key(0.0, "real UTC second at which simulated time was `origin`")
+    rate: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] = _key(
+        1.0, "simulated seconds that pass in one real second"
+    )
+    origin: Annotated[float, Field(allow_inf_nan=False)] = _key(
+        0.0, "simulated UTC second at `real_origin`; 0 with rate 1 is real time"
+    )
+    real_origin: Annotated[float, Field(allow_inf_nan=False)] = _key(
+        0.0, "real UTC second at which simulated time was `origin`"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +208,7 @@ class Lab:
     profile: Literal["survey", "study"] = _key("survey", "survey: S1's Tables 1-6; study: its Tables 7-13")
     seed: Count = _key(1, "another seed is another web")
     sites: Positive = _key(128, "seeds in the seed list; the paper's survey had 128,446, its study 1,424")
-    max_depth: Annotated[int, Field(ge=0, le=20)] = _key(0, "depth of the trees; 0 means the profile's own (5 and 9)")
+    max_depth: Limit = _key(None, "depth of the trees; none means the profile's own (5 and 9)")
     port: Annotated[int, Field(ge=1, le=65535)] = _key(8480, "the port of every site")
     delay: Seconds = _key(0.0, "median time before an answer; 0 answers at once (S1: 0.3 s)")
     faults: bool = _key(True, "plant S1's failures; without them every page answers")

@@ -14,7 +14,9 @@ _BYTES: Final = {
 _PART: Final = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*")
 
 DURATION_FORM: Final = 'a duration such as "30s", "1h 30m" or "2d" (units: ms, s, m, h, d, w), or a number of seconds'
-SIZE_FORM: Final = 'a size such as "2MiB" or "500KB" (units: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB), or a number of bytes'
+SIZE_FORM: Final = (
+    'a size such as "2MiB" or "500KB" (units: B, KB, MB, GB, TB, KiB, MiB, GiB, TiB), or a number of bytes'
+)
 
 
 def _parts(text: str, units: dict[str, float] | dict[str, int], form: str) -> list[tuple[float, str]]:
