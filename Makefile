@@ -1,0 +1,44 @@
+# Two words do everything, set-up included: `make demo` and `make test`.
+# A fresh machine needs python3 (3.11 or newer, with venv and pip) and make; a C compiler makes the scanner faster.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint types imports check fix lab-check bench-lab clean
+
+demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
+	$(BIN)/nephila demo
+
+test: $(VENV)/ready            ## all tests
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/ready
+	$(BIN)/mypy
+
+imports: $(VENV)/ready         ## which room may import which
+	$(BIN)/lint-imports
+
+check: lint types imports test ## what CI runs
+
+fix: $(VENV)/ready
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lab-check: $(VENV)/ready       ## S1's Tables 1-6 beside the generated web
+	$(BIN)/nephila lab check
+
+bench-lab: $(VENV)/ready       ## the lab's pages per second and memory at a million sites
+	$(BIN)/python bench/lab_server.py
+
+$(VENV)/ready: pyproject.toml src/nephila/markup/_scan.c
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build src/*.egg-info src/nephila/markup/*.so crawl demo

@@ -1,0 +1,74 @@
+"""The table of commands. A row is all that `nephila --help` needs; the module behind it is imported on use."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Final, NamedTuple
+
+import click
+
+from nephila import VERSION
+
+
+class Row(NamedTuple):
+    module: str
+    short_help: str
+
+
+COMMANDS: Final[dict[str, Row]] = {
+    "demo": Row("demo", "The whole circle on a small web served on this machine."),
+    "crawl": Row("crawl", "Collect a web; run again to go on, kill it and nothing is lost."),
+    "status": Row("status", "What a crawl has done and is doing, from another terminal."),
+    "why": Row("why", "The whole story of one URL: who linked to it, what was decided, when and why."),
+    "lab": Row("lab", "A web in a box: serve it, tell its truth, check it against the papers."),
+    "config": Row("config", "The configuration in force, and where each value came from."),
+    "completion": Row("completion", "Print the shell's completion script."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        row = COMMANDS.get(cmd_name)
+        if row is None:
+            return None
+        command: click.Command = import_module(f"nephila.cli.{row.module}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean `nephila {near[0]}`?" if near else "`nephila --help` lists the commands."
+            raise click.UsageError(f"there is no command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.short_help) for name, row in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, prog_name="nephila")
+def nephila() -> None:
+    """Gather a web, turn it into tables, rank it, keep it fresh, measure it and search it.
+
+    \b
+    Try it without touching the internet:
+        nephila demo
+    \b
+    Collect a site of your own, one request at a time (Ctrl-C stops, the same command goes on):
+        nephila crawl https://www.example.org/ --set crawl.mode=sites --set net.contact=you@example.org
+
+    Every command takes -C DIR (the crawl folder, ./crawl by default), --config FILE, --set section.key=value,
+    --json and --quiet; `nephila COMMAND --help` teaches the rest.
+
+    Exit codes: 0 done, 1 failed with a sentence, 2 wrong usage, 3 disk full, 4 folder in use by another process,
+    5 damaged, 130 interrupted and resumable.
+    """

@@ -1,0 +1,32 @@
+"""What a person or a script sees: reports as text or as one JSON object, and nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import click
+import msgspec
+
+# C0 without tab and line end, DEL, C1, and the signs that turn the direction of text (RELIABILITY C7).
+_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def inert(text: str) -> str:
+    """Text from the web with every control character written out, so that no terminal acts on it."""
+    return _UNSAFE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def as_json(report: Any) -> str:
+    """A report, a frozen dataclass, as one JSON object."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+
+
+def emit(text: str) -> None:
+    """Print for a person."""
+    click.echo(inert(text))
+
+
+def emit_json(report: Any) -> None:
+    """Print for a script."""
+    click.echo(as_json(report))
