@@ -116,7 +116,7 @@ def join(base: str, href: str, rules: StripRules, charset: str = "utf-8") -> str
 
 @lru_cache(maxsize=16_384)
 def _start(base: str, prefix: str | None) -> str:
-    """The directory on the page's site that a plain reference with this prefix (None, "/", "./", "../" …) starts from."""
+    """Where on the site of `base` a plain reference with this prefix (None, "/", "./", "../" …) starts."""
     site, path = split(base)
     if prefix == "/":
         return site + "/"
