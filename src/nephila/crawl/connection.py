@@ -1,0 +1,244 @@
+"""The thin shell around the sockets: opening a connection to a checked address, and one exchange at a time on it.
+
+The address is checked before the first packet and again on the open socket (N4, N14). All time-outs of a connection
+share one timer, which is set to the earliest of them and looks, when it fires, whether that moment has really come:
+a page that arrives in milliseconds costs no timer at all. Times here are real seconds, whatever the crawl's clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ssl
+import time
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from nephila.crawl.addresses import Allowed, refusal
+from nephila.crawl.request import Site
+from nephila.crawl.response import Fault, HeaderCaps, Phase, ResponseReader
+from nephila.crawl.tls import RememberingContext, tls_reason
+from nephila.errors import NephilaError
+from nephila.records import Outcome
+
+_OURS: Final = {errno.EMFILE, errno.ENFILE}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how much: real seconds and bytes of one fetch. 0 for `min_rate_bytes_s` means no minimum."""
+
+    connect_s: float = 10.0
+    header_s: float = 30.0
+    idle_s: float = 20.0
+    total_s: float = 120.0
+    min_rate_bytes_s: int = 100
+    min_rate_after_s: float = 20.0
+    max_wire_bytes: int = 16 * 2**20
+    max_decoded_bytes: int = 32 * 2**20
+    header_caps: HeaderCaps = field(default_factory=HeaderCaps)
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its answer in the making, with the moments that are timed (real monotonic seconds)."""
+
+    reader: ResponseReader
+    ended: asyncio.Future[None]
+    total_until: float
+    sent_at: float
+    first_byte_at: float = 0.0
+    header_at: float = 0.0
+    last_byte_at: float = 0.0
+    received_bytes: int = 0
+
+
+def expiry(exchange: Exchange, limits: Limits, now: float) -> tuple[float, Fault | None]:
+    """When this exchange must next be looked at, and its fault if the moment has come."""
+    checks = [(exchange.total_until, Fault(Outcome.TIMEOUT_TOTAL, "total time-out"))]
+    if exchange.reader.phase is Phase.HEADER:
+        checks.append((exchange.sent_at + limits.header_s, Fault(Outcome.TIMEOUT_HEADERS, "header time-out")))
+    else:
+        checks = [(exchange.total_until, Fault(Outcome.TRUNCATED_TIME, "total time-out"))]
+        checks.append((exchange.last_byte_at + limits.idle_s, Fault(Outcome.TRUNCATED_TIME, "no data for too long")))
+        if limits.min_rate_bytes_s:
+            # Until then the bytes that came suffice for the mean rate, even if no more come.
+            enough_s = max(limits.min_rate_after_s, exchange.reader.wire_bytes / limits.min_rate_bytes_s)
+            checks.append((exchange.header_at + enough_s, Fault(Outcome.TOO_SLOW, "too slow")))
+    when, fault = min(checks, key=lambda check: check[0])
+    return when, fault if when <= now else None
+
+
+class Wire(asyncio.Protocol):
+    """An open connection. Between exchanges it lies idle and closes itself if the server says anything."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._exchange: Exchange | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        self._transport: asyncio.Transport | None = None
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+
+    @property
+    def usable(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    def socket_fact(self, name: str) -> Any:
+        return self._transport.get_extra_info(name) if self._transport else None
+
+    async def exchange(self, sent: bytes, reader: ResponseReader, total_until: float) -> Exchange:
+        """Send a request and wait for the end of its answer, good or bad; the reader knows which."""
+        assert self._transport is not None and self._exchange is None
+        now = time.monotonic()
+        exchange = Exchange(reader, self._loop.create_future(), total_until, sent_at=now)
+        if self._transport.is_closing():  # it was accepted and closed at once
+            reader.end(was_reset=False)
+            return exchange
+        self._exchange = exchange
+        self._transport.write(sent)
+        self._watch(now, min(total_until, now + self._limits.header_s))
+        try:
+            await exchange.ended
+        except asyncio.CancelledError:
+            self.abort()
+            raise
+        finally:
+            self._exchange = None
+        if reader.fault is not None or not reader.reusable:
+            self.abort() if reader.fault is not None else self.close()
+        return exchange
+
+    def close(self) -> None:
+        """Say goodbye properly (FIN, TLS close)."""
+        self._stop_timer()
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Stop at once: what still comes is not wanted."""
+        self._stop_timer()
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def wait_closed(self) -> None:
+        if self._transport is not None:
+            await asyncio.shield(self._gone)
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        exchange = self._exchange
+        if exchange is None or exchange.ended.done():
+            if exchange is None:
+                self.abort()  # an answer to a question nobody asked
+            else:
+                exchange.reader.reusable = False
+            return
+        now = time.monotonic()
+        reader = exchange.reader
+        if not exchange.received_bytes:
+            exchange.first_byte_at = now
+        exchange.received_bytes += len(data)
+        exchange.last_byte_at = now
+        was_header = reader.phase is Phase.HEADER
+        reader.feed(data)
+        if was_header and reader.phase is not Phase.HEADER:
+            exchange.header_at = now
+        if reader.phase is Phase.DONE or reader.fault is not None:
+            exchange.ended.set_result(None)
+        elif was_header and reader.phase is Phase.BODY:
+            self._watch(now, expiry(exchange, self._limits, now)[0])
+
+    def eof_received(self) -> bool:
+        self._end(was_reset=False)
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        self._end(was_reset=exc is not None)
+        if not self._gone.done():
+            self._gone.set_result(None)
+
+    def _end(self, *, was_reset: bool) -> None:
+        exchange = self._exchange
+        if exchange is not None and not exchange.ended.done():
+            exchange.reader.end(was_reset=was_reset)
+            exchange.ended.set_result(None)
+
+    def _watch(self, now: float, moment: float) -> None:
+        """Have the timer fire at `moment` or earlier; one that is set for an earlier moment sets itself again."""
+        if self._timer is not None:
+            if self._timer_at <= moment:
+                return
+            self._timer.cancel()
+        self._timer_at = moment
+        self._timer = self._loop.call_later(max(0.0, moment - now), self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        exchange = self._exchange
+        if exchange is None or exchange.ended.done():
+            return
+        now = time.monotonic()
+        moment, fault = expiry(exchange, self._limits, now)
+        if fault is None:
+            self._watch(now, moment)
+            return
+        exchange.reader.fault = fault
+        exchange.ended.set_result(None)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+async def open_wire(
+    site: Site, address: str, allowed: Allowed, limits: Limits, context: RememberingContext | None
+) -> Wire | Fault:
+    """Connect to the very address that was checked; what the network does about it is a `Fault`."""
+    refused = refusal(address, allowed)
+    if refused is not None:
+        return Fault(Outcome.BLOCKED_ADDRESS, refused)
+    loop = asyncio.get_running_loop()
+    tls: dict[str, Any] = {}
+    if site.scheme == "https":
+        assert context is not None
+        tls = {"ssl": context, "server_hostname": site.host.strip("[]").rstrip(".")}
+    wire = Wire(limits)
+    try:
+        async with asyncio.timeout(limits.connect_s):
+            await loop.create_connection(lambda: wire, address, site.port, **tls)
+    except TimeoutError:
+        wire.abort()
+        return Fault(Outcome.TIMEOUT_CONNECT, "connect time-out")
+    except ssl.SSLError as error:
+        return Fault(Outcome.TLS_ERROR, tls_reason(error))
+    except OSError as error:
+        return _connect_fault(error, site)
+    peer = wire.socket_fact("peername")
+    peer_address = str(peer[0]) if peer else ""
+    refused = refusal(peer_address, allowed)
+    if refused is not None:
+        wire.abort()
+        return Fault(Outcome.BLOCKED_ADDRESS, refused)
+    return wire
+
+
+def _connect_fault(error: OSError, site: Site) -> Fault:
+    if error.errno in _OURS:
+        raise NephilaError("Too many open files: raise the limit (ulimit -n) or lower crawl.active_sites.") from error
+    if isinstance(error, TimeoutError) or error.errno == errno.ETIMEDOUT:
+        return Fault(Outcome.TIMEOUT_CONNECT, "connect time-out")
+    if isinstance(error, ConnectionRefusedError):
+        return Fault(Outcome.REFUSED, "connection refused")
+    if site.scheme == "https" and isinstance(error, ConnectionError):
+        return Fault(Outcome.TLS_ERROR, "connection closed in the handshake")
+    if isinstance(error, ConnectionResetError):
+        return Fault(Outcome.RESET, "connection reset")
+    return Fault(Outcome.REFUSED, error.strerror or str(error) or type(error).__name__)
