@@ -203,7 +203,7 @@ def database_errors(path: Path) -> Iterator[None]:
             f"{path} is locked by another program; close it and run the same command again."
         ) from problem
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as problem:
-        if problem.extendedresult in _FULL_RESULTS:
+        if getattr(problem, "extendedresult", 0) in _FULL_RESULTS:
             raise _disk_full(path) from problem
         raise NephilaError(f"Cannot use {path} ({problem}); check the disk and the rights of the file.") from problem
 
