@@ -1,0 +1,236 @@
+"""From a host to addresses that may be asked: a hosts file, IP literals, then name servers (the one door to DNS).
+
+Each name is looked up once however many ask at the same time, and what was found, or not found, is kept for its TTL
+within 60 s to 24 h (S1-19: the queries are counted). A name with even one address that must not be asked is refused
+whole, so that no answer can smuggle a private address in beside a public one (N13, N14, D11).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import aiodns
+
+from nephila.clock import Clock
+from nephila.config.sections import Net
+from nephila.crawl.addresses import Allowed, parse_address, refusal
+from nephila.errors import ConfigError
+from nephila.records import Outcome
+
+MAX_ADDRESSES: Final = 8
+MIN_TTL_S: Final = 60.0
+MAX_TTL_S: Final = 86_400.0
+NEGATIVE_TTL_S: Final = 60.0
+MAX_NAMES: Final = 100_000
+
+_NAME: Final = re.compile(
+    r"(?=.{1,253}$)[0-9a-z_]([0-9a-z_-]{0,61}[0-9a-z_])?(\.[0-9a-z_]([0-9a-z_-]{0,61}[0-9a-z_])?)*"
+)
+# WHATWG: a host whose last label is a number is an IPv4 address or nothing; some libraries would read 0x7f.1 as one.
+_ENDS_IN_NUMBER: Final = re.compile(r"(^|\.)([0-9]+|0x[0-9a-f]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Addresses that may be asked, IPv4 before IPv6; `expires_at` is in the crawl's own UTC seconds."""
+
+    addresses: tuple[str, ...]
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Why there is no address: dns_nxdomain, dns_fail, dns_timeout or blocked_address."""
+
+    outcome: Outcome
+    reason: str
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name server said: addresses as they came, or the outcome that stands for their absence."""
+
+    addresses: tuple[str, ...] = ()
+    ttl_s: float = NEGATIVE_TTL_S
+    outcome: Outcome | None = None
+    reason: str = ""
+
+
+def parse_hosts(text: str, source: str) -> dict[str, tuple[str, ...]]:
+    """Lines like those of /etc/hosts: an address, then its names; `#` begins a comment."""
+    found: dict[str, list[str]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        address, names = words[0], words[1:]
+        if parse_address(address) is None:
+            raise ConfigError(
+                f"{source}, line {number}: {address[:80]!r} is no IP address; write ADDRESS NAME [NAME …]."
+            )
+        if not names:
+            raise ConfigError(f"{source}, line {number}: no name follows {address}; write ADDRESS NAME [NAME …].")
+        for name in names:
+            known = found.setdefault(_plain(name), [])
+            if address not in known:
+                known.append(address)
+    return {name: tuple(addresses) for name, addresses in found.items()}
+
+
+def read_hosts(path: str) -> dict[str, tuple[str, ...]]:
+    """The hosts file of `net.hosts`; none if the key is empty."""
+    if not path:
+        return {}
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"net.hosts: {path} cannot be read ({error}); give a file like /etc/hosts.") from None
+    return parse_hosts(text, path)
+
+
+def parse_nameservers(written: Iterable[str]) -> tuple[str, ...]:
+    """Name servers as c-ares takes them: ADDRESS, ADDRESS:PORT or [IPV6]:PORT."""
+    servers: list[str] = []
+    for server in written:
+        match = re.fullmatch(
+            r"\[(?P<v6>[^\]]+)\](:(?P<p6>\d{1,5}))?|(?P<v4>[0-9.]+)(:(?P<p4>\d{1,5}))?|(?P<bare>[^\[\]]+)",
+            server.strip(),
+        )
+        address = (match["v6"] or match["v4"] or match["bare"]) if match else ""
+        port = int((match["p6"] or match["p4"] or "53") if match else "53")
+        parsed = parse_address(address)
+        if parsed is None or not 0 < port < 65536:
+            raise ConfigError(
+                f"net.nameservers: {server!r} is no name server; write ADDRESS, ADDRESS:PORT or [IPV6]:PORT."
+            )
+        servers.append(f"[{address}]:{port}" if parsed.version == 6 else f"{address}:{port}")
+    return tuple(servers)
+
+
+def judge(found: Found, allowed: Allowed, now: float) -> Resolved | Unresolved:
+    """What becomes of an answer: all of its addresses must be allowed, then the first few are used."""
+    expires_at = now + min(MAX_TTL_S, max(MIN_TTL_S, found.ttl_s))
+    if found.outcome is not None:
+        return Unresolved(found.outcome, found.reason, now + NEGATIVE_TTL_S)
+    if not found.addresses:
+        return Unresolved(Outcome.DNS_FAIL, "the name has no address", now + NEGATIVE_TTL_S)
+    for address in found.addresses:
+        refused = refusal(address, allowed)
+        if refused is not None:
+            return Unresolved(Outcome.BLOCKED_ADDRESS, refused, expires_at)
+    return Resolved(found.addresses[:MAX_ADDRESSES], expires_at)
+
+
+def known_without_query(host: str, hosts: Mapping[str, tuple[str, ...]], use_ipv6: bool) -> Found | None:
+    """What needs no name server: the hosts file, literals, and names that cannot be."""
+    name = _plain(host)
+    if name in hosts:
+        listed = hosts[name]
+        ipv4 = tuple(address for address in listed if ":" not in address)
+        return Found(ipv4 or (listed if use_ipv6 else ()), MAX_TTL_S)
+    literal = parse_address(name)
+    if literal is not None:
+        return Found((str(literal),), MAX_TTL_S)
+    if _ENDS_IN_NUMBER.search(name):
+        return Found(ttl_s=MAX_TTL_S, outcome=Outcome.BLOCKED_ADDRESS, reason=f"{name[:80]!r} is no address")
+    if not _NAME.fullmatch(name):
+        return Found(outcome=Outcome.DNS_NXDOMAIN, reason=f"{name[:80]!r} is no host name")
+    return None
+
+
+class Resolver:
+    """Looks names up; `queries` counts what was sent to name servers."""
+
+    def __init__(self, net: Net, allowed: Allowed, clock: Clock) -> None:
+        self.queries = 0
+        self._allowed = allowed
+        self._clock = clock
+        self._timeout_s = net.dns_timeout
+        self._use_ipv6 = net.ipv6
+        self._nameservers = parse_nameservers(net.nameservers)
+        self._hosts = read_hosts(net.hosts)
+        self._client: aiodns.DNSResolver | None = None
+        self._known: OrderedDict[str, tuple[float, Resolved | Unresolved]] = OrderedDict()
+        self._under_way: dict[str, asyncio.Task[Resolved | Unresolved]] = {}
+
+    async def resolve(self, host: str) -> Resolved | Unresolved:
+        """The addresses of a host (a name, an IPv4 literal, an IPv6 literal with or without brackets)."""
+        found = known_without_query(host, self._hosts, self._use_ipv6)
+        if found is not None:
+            return judge(found, self._allowed, self._clock.now())
+        name = _plain(host)
+        kept = self._known.get(name)
+        # Kept by the monotonic clock: a jump of the wall clock neither empties the cache nor freezes it.
+        if kept is not None and kept[0] > self._clock.monotonic():
+            self._known.move_to_end(name)
+            return kept[1]
+        task = self._under_way.get(name)
+        if task is None:
+            task = asyncio.create_task(self._look_up(name))
+            self._under_way[name] = task
+            task.add_done_callback(lambda _: self._under_way.pop(name, None))
+        return await asyncio.shield(task)
+
+    async def aclose(self) -> None:
+        """Give up what is under way and close the sockets."""
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    async def _look_up(self, name: str) -> Resolved | Unresolved:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                found = await self._ask(name, "A")
+                if not found.addresses and found.outcome is None and self._use_ipv6:
+                    found = await self._ask(name, "AAAA")
+        except TimeoutError:
+            found = Found(outcome=Outcome.DNS_TIMEOUT, reason="the name server did not answer in time")
+        now = self._clock.now()
+        verdict = judge(found, self._allowed, now)
+        self._known[name] = (self._clock.monotonic() + (verdict.expires_at - now), verdict)
+        self._known.move_to_end(name)
+        if len(self._known) > MAX_NAMES:
+            self._known.popitem(last=False)
+        return verdict
+
+    async def _ask(self, name: str, kind: str) -> Found:
+        if self._client is None:  # opened late: a crawl that lives on its hosts file needs no DNS client
+            self._client = aiodns.DNSResolver(
+                nameservers=self._nameservers or None, timeout=max(0.05, self._timeout_s / 3), tries=2
+            )
+        self.queries += 1
+        try:
+            answer = (await self._client.query_dns(name, kind)).answer
+        except aiodns.error.DNSError as error:
+            return _failure(error)
+        addresses = [record.data.addr for record in answer if hasattr(record.data, "addr")]
+        ttl_s = min((float(record.ttl) for record in answer), default=NEGATIVE_TTL_S)
+        return Found(tuple(dict.fromkeys(addresses)), ttl_s)
+
+
+def _failure(error: aiodns.error.DNSError) -> Found:
+    code = error.args[0] if error.args else None
+    reason = str(error.args[1]) if len(error.args) > 1 else "the look-up failed"
+    if code == aiodns.error.ARES_ENODATA:
+        return Found()
+    if code == aiodns.error.ARES_ENOTFOUND:
+        return Found(outcome=Outcome.DNS_NXDOMAIN, reason=reason)
+    if code == aiodns.error.ARES_ETIMEOUT:
+        return Found(outcome=Outcome.DNS_TIMEOUT, reason=reason)
+    return Found(outcome=Outcome.DNS_FAIL, reason=reason)
+
+
+def _plain(host: str) -> str:
+    """One spelling per name: lower case, no brackets, no dot at the end."""
+    return host.strip("[]").rstrip(".").lower()
