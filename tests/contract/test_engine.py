@@ -1,0 +1,491 @@
+"""What every engine promises (engine/seam.py), held against each; and what only processes can show: being killed."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # worker processes find the tasks by the parent's import path
+
+import engine_tasks as tasks
+from engine_tasks import Counted, Piece
+
+from nephila.engine import Engine, FrameTooLargeError, Handle, TaskError, open_engine
+from nephila.engine.frames import MAX_FRAME_BYTES
+from nephila.engine.spreading import LOOK_AHEAD
+from nephila.errors import DiskFullError, UsageError, WorkerDiedError
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture(params=["inline", "local"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with open_engine(request.param, 2) as opened:
+        yield opened
+    gc.collect()  # a socket or a process left open is a warning, and warnings are errors
+
+
+@pytest.fixture
+def local() -> Iterator[Engine]:
+    with open_engine("local", 2) as opened:
+        yield opened
+    gc.collect()
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.005)
+
+
+def runs(pid: int) -> bool:
+    """Whether a process runs; a dead one that nobody waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+# Opening
+
+
+def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"no engine 'spark'.*inline, local"):
+        open_engine("spark", 2)
+
+
+def test_the_ray_engine_is_refused_with_its_extra() -> None:
+    with pytest.raises(UsageError, match=r"pip install nephila\[ray\]"):
+        open_engine("ray", 2)
+
+
+def test_an_engine_without_workers_is_refused() -> None:
+    with pytest.raises(UsageError, match="at least 1"):
+        open_engine("local", 0)
+
+
+# map
+
+
+def test_results_come_in_the_order_of_the_partitions(engine: Engine) -> None:
+    assert list(engine.map(tasks.double, range(100))) == [2 * number for number in range(100)]
+
+
+def test_frozen_rows_and_paths_travel_both_ways(engine: Engine, tmp_path: Path) -> None:
+    pieces = [Piece(1, tmp_path, ("a", "bc")), Piece(2, tmp_path)]
+
+    counted = list(engine.map(tasks.count_letters, pieces))
+
+    assert counted == [Counted(1, 3, tmp_path / "counted"), Counted(2, 0, tmp_path / "counted")]
+
+
+def test_a_map_of_no_partitions_gives_no_results(engine: Engine) -> None:
+    assert list(engine.map(tasks.double, [])) == []
+
+
+def test_partitions_are_taken_only_a_little_ahead_of_the_results(engine: Engine) -> None:
+    taken: list[int] = []
+
+    def endless() -> Iterator[int]:
+        number = 0
+        while True:
+            taken.append(number)
+            yield number
+            number += 1
+
+    results = engine.map(tasks.double, endless())
+    assert taken == []
+
+    for given in range(1, 31):
+        assert next(results) == 2 * (given - 1)
+        assert len(taken) <= given + engine.workers * LOOK_AHEAD
+    results.close()
+
+
+def test_an_exception_in_a_task_reaches_the_caller_with_its_traceback(engine: Engine) -> None:
+    results = engine.map(tasks.fail_on_three, range(10))
+
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(TaskError, match=r"engine_tasks:fail_on_three failed on partition 3: ValueError") as caught:
+        next(results)
+
+    assert 'raise ValueError("three is too many")' in str(caught.value)
+
+
+def test_an_engine_goes_on_after_a_failed_task(engine: Engine) -> None:
+    with pytest.raises(TaskError):
+        list(engine.map(tasks.fail_on_three, range(10)))
+
+    assert list(engine.map(tasks.double, range(3))) == [0, 2, 4]
+
+
+def test_an_error_of_ours_arrives_as_the_same_class_with_the_same_sentence(engine: Engine) -> None:
+    with pytest.raises(DiskFullError) as caught:
+        list(engine.map(tasks.find_disk_full, [1]))
+
+    assert str(caught.value) == "there is no room left on the disk; make some and run the command again"
+    assert "find_disk_full" in caught.value.__notes__[0]
+
+
+def test_a_result_that_is_not_as_annotated_is_an_error(engine: Engine) -> None:
+    with pytest.raises(TaskError, match=r"the result of engine_tasks:break_promise is not what its annotation says"):
+        list(engine.map(tasks.break_promise, [1]))
+
+
+def test_a_partition_that_is_not_as_annotated_is_an_error(engine: Engine) -> None:
+    with pytest.raises(TaskError, match=r"partition given to engine_tasks:double"):
+        list(engine.map(tasks.double, ["one"]))  # type: ignore[arg-type]
+
+
+def test_a_partition_that_cannot_be_packed_is_an_error(engine: Engine) -> None:
+    with pytest.raises(TaskError, match="partition 0 of engine_tasks:double cannot travel"):
+        list(engine.map(tasks.double, [object()]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("task", [lambda number: number, tasks.without_annotations, len, "double"])
+def test_what_cannot_travel_by_name_is_refused_at_once(engine: Engine, task: Callable[[int], int]) -> None:
+    with pytest.raises(TaskError):
+        engine.map(task, [1])
+
+
+def test_an_oversize_result_is_refused(engine: Engine) -> None:
+    with pytest.raises(FrameTooLargeError, match="write it to a file"):
+        list(engine.map(tasks.make_bytes, [MAX_FRAME_BYTES]))
+
+
+def test_a_second_map_is_refused_while_the_first_is_not_at_its_end(engine: Engine) -> None:
+    first = engine.map(tasks.double, range(10))
+    next(first)
+
+    with pytest.raises(TaskError, match="exhaust or close it first"):
+        next(engine.map(tasks.double, range(10)))
+
+    first.close()
+    assert list(engine.map(tasks.double, [1])) == [2]
+
+
+def test_map_uses_no_more_processes_than_workers_and_keeps_them(local: Engine) -> None:
+    first = set(local.map(tasks.process_of, range(50)))
+    second = set(local.map(tasks.process_of, range(50)))
+
+    assert os.getpid() not in first
+    assert first | second == first
+    assert 1 <= len(first) <= 2
+
+
+def test_what_a_task_prints_goes_to_stderr(local: Engine, capfd: pytest.CaptureFixture[str]) -> None:
+    list(local.map(tasks.speak, [1]))
+
+    captured = capfd.readouterr()
+    assert "spoken on stdout" in captured.err
+    assert captured.out == ""
+
+
+def test_a_pinned_worker_has_one_core() -> None:
+    with open_engine("local", 2, pin=True) as engine:
+        assert set(engine.map(tasks.cores_of, range(4))) == {1}
+
+
+def test_a_killed_map_worker_is_noticed_and_its_partition_given_to_another(local: Engine, tmp_path: Path) -> None:
+    # given a worker blocked in partition 1
+    mark = tmp_path / "1.pid"
+    results = local.map(tasks.block_on_first_try, [Piece(number, tmp_path) for number in range(6)])
+    assert next(results) == 0
+    wait_until(mark.exists)
+
+    # when it is killed
+    os.kill(int(mark.read_text()), signal.SIGKILL)
+
+    # then nothing is missing
+    assert list(results) == [1, 2, 3, 4, 5]
+
+
+def test_a_partition_that_kills_every_worker_is_named_after_three_tries(local: Engine, tmp_path: Path) -> None:
+    results = local.map(tasks.die, [Piece(number, tmp_path) for number in range(5)])
+    assert [next(results), next(results)] == [0, 1]
+
+    with pytest.raises(WorkerDiedError, match=r"3 workers died on partition 2 .*number=2.*SIGKILL"):
+        next(results)
+
+    assert (tmp_path / "tries").read_text() == "xxx"
+    assert list(local.map(tasks.double, [4])) == [8]
+
+
+def test_workers_killed_while_idle_are_replaced(local: Engine) -> None:
+    for pid in set(local.map(tasks.process_of, range(50))):
+        os.kill(pid, signal.SIGKILL)
+
+    assert list(local.map(tasks.double, range(5), tries=1)) == [0, 2, 4, 6, 8]
+
+
+def test_closing_a_map_ends_the_workers_that_are_at_work(local: Engine, tmp_path: Path) -> None:
+    mark = tmp_path / "1.pid"
+    results = local.map(tasks.block_on_first_try, [Piece(0, tmp_path), Piece(1, tmp_path)])
+    next(results)
+    wait_until(mark.exists)
+
+    results.close()
+
+    assert not runs(int(mark.read_text()))
+
+
+def test_closing_the_engine_ends_its_processes() -> None:
+    with open_engine("local", 2) as engine:
+        pids = set(engine.map(tasks.process_of, range(20)))
+
+    assert not any(runs(pid) for pid in pids)
+
+
+# spawn
+
+
+async def test_a_thousand_messages_come_back_in_order(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.echo, [b">"])
+
+    async def send_all() -> None:
+        for number in range(1000):
+            assert await handle.send(str(number).encode())
+        handle.finish()
+
+    sending = asyncio.create_task(send_all())
+    received = [frame async for frame in _all(handle.receive)]
+    await sending
+
+    assert received == [b">%d" % number for number in range(1000)]
+    assert await handle.join() == 0
+    assert not handle.alive
+
+
+async def test_each_worker_has_its_argument_its_number_and_its_channel(engine: Engine) -> None:
+    handles = await engine.spawn(tasks.echo, [b"a", b"b", b"c"])
+    for handle in handles:
+        await handle.send(b"!")
+
+    assert [await handle.receive() for handle in handles] == [b"a!", b"b!", b"c!"]
+    assert [handle.number for handle in handles] == [0, 1, 2]
+    assert all(handle.alive for handle in handles)
+    assert {handle.pid is None for handle in handles} == {engine.name == "inline"}
+    await _finish_all(handles)
+
+
+async def test_a_frame_of_five_megabytes_and_an_empty_one_arrive_whole(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.echo, [b""])
+    large = os.urandom(5 * 10**6)
+
+    await handle.send(large)
+    await handle.send(b"")
+
+    assert await handle.receive() == large
+    assert await handle.receive() == b""
+    await _finish_all([handle])
+
+
+async def test_an_oversize_frame_is_refused_and_the_channel_goes_on(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.echo, [b""])
+
+    with pytest.raises(FrameTooLargeError):
+        await handle.send(bytes(MAX_FRAME_BYTES + 1))
+
+    await handle.send(b"small")
+    assert await handle.receive() == b"small"
+    await _finish_all([handle])
+
+
+async def test_a_worker_that_sends_an_oversize_frame_fails(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.send_oversize, [MAX_FRAME_BYTES + 1])
+
+    assert await handle.receive() is None
+    assert await handle.join() == 1
+
+
+async def test_all_that_a_worker_sent_before_it_ended_is_received(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.count_up, [5000])
+
+    while handle.alive and await handle.send(b"to somebody who does not listen"):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+    assert [int(frame) async for frame in _all(handle.receive)] == list(range(5000))
+    assert await handle.receive() is None
+    assert not await handle.send(b"too late")
+    assert await handle.join() == 0
+
+
+async def test_what_a_worker_left_can_be_received_after_its_end(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.count_up, [100])
+
+    assert await handle.join() == 0
+
+    assert [int(frame) async for frame in _all(handle.receive)] == list(range(100))
+
+
+async def test_a_cancelled_receive_loses_nothing(engine: Engine) -> None:
+    (handle,) = await engine.spawn(tasks.echo, [b""])
+    waiting = asyncio.create_task(handle.receive())
+    await asyncio.sleep(0)
+    waiting.cancel()
+
+    await handle.send(b"first")
+
+    assert await handle.receive() == b"first"
+    await _finish_all([handle])
+
+
+async def test_an_exception_in_a_worker_is_on_stderr_and_in_its_exit_code(
+    engine: Engine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (handle,) = await engine.spawn(tasks.fail, ["the worker cannot go on"])
+
+    assert await handle.receive() is None
+    assert await handle.join() == 1
+    stderr = capfd.readouterr().err
+    assert "Traceback" in stderr
+    assert "ValueError: the worker cannot go on" in stderr
+
+
+async def test_an_error_of_ours_in_a_worker_is_its_sentence_and_its_exit_code(
+    engine: Engine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (handle,) = await engine.spawn(tasks.fill_disk, ["the disk is full; make room"])
+
+    assert await handle.join() == 3
+    assert capfd.readouterr().err == "the disk is full; make room\n"
+
+
+async def test_a_terminated_worker_cleans_up(engine: Engine, tmp_path: Path) -> None:
+    (handle,) = await engine.spawn(tasks.clean_up, [tmp_path])
+    assert await handle.receive() == b"ready"
+
+    handle.terminate()
+
+    assert await handle.join() == -signal.SIGTERM
+    assert (tmp_path / "cleaned").exists()
+
+
+async def test_a_slow_receiver_holds_the_sender_back(engine: Engine, tmp_path: Path) -> None:
+    # given a worker that would send 10 GB, and a parent that receives three frames of 1 MiB
+    (handle,) = await engine.spawn(tasks.flood, [tmp_path])
+    for _ in range(3):
+        assert len(await handle.receive() or b"") == 2**20
+
+    # when the parent receives no more
+    await asyncio.to_thread(wait_until, (tmp_path / "held_back").exists)
+
+    # then only what fits into the buffers was sent
+    assert 3 <= int((tmp_path / "held_back").read_text()) < 30
+    handle.kill()
+    assert await handle.join() == -signal.SIGKILL
+
+
+async def test_a_killed_worker_is_noticed_and_its_work_given_out_again(local: Engine) -> None:
+    # given a worker that answers
+    (handle,) = await local.spawn(tasks.echo, [b"1"])
+    await handle.send(b"work")
+    assert await handle.receive() == b"1work"
+    assert handle.pid is not None
+
+    # when it is killed while its parent waits for it
+    waiting = asyncio.create_task(handle.receive())
+    await asyncio.sleep(0)
+    os.kill(handle.pid, signal.SIGKILL)
+
+    # then the parent learns of it, and another does the work
+    async with asyncio.timeout(PATIENCE_S):
+        assert await waiting is None
+    assert not handle.alive
+    assert await handle.join() == -signal.SIGKILL
+    assert not await handle.send(b"work")
+    (other,) = await local.spawn(tasks.echo, [b"2"])
+    await other.send(b"work")
+    assert await other.receive() == b"2work"
+    assert other.number == 1
+    await _finish_all([other])
+
+
+async def test_a_sender_that_waits_for_a_killed_worker_is_let_go(local: Engine, tmp_path: Path) -> None:
+    (handle,) = await local.spawn(tasks.oversleep, [tmp_path])
+
+    async def send_for_ever() -> None:
+        while await handle.send(bytes(2**20)):
+            pass
+
+    sending = asyncio.create_task(send_for_ever())
+    await asyncio.to_thread(wait_until, (tmp_path / f"{handle.pid}.pid").exists)
+    handle.kill()
+
+    async with asyncio.timeout(PATIENCE_S):
+        await sending
+    assert await handle.join() == -signal.SIGKILL
+
+
+async def test_a_worker_ignores_ctrl_c_and_stays_in_the_session(local: Engine) -> None:
+    (handle,) = await local.spawn(tasks.tell_signal_state, [0])
+
+    assert await handle.receive() == b"True False True"
+    await handle.join()
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+async def test_ctrl_c_during_a_workers_start_does_not_end_it(local: Engine) -> None:
+    (handle,) = await local.spawn(tasks.echo, [b""])
+    assert handle.pid is not None
+    os.kill(handle.pid, signal.SIGINT)
+
+    await handle.send(b"still here")
+
+    assert await handle.receive() == b"still here"
+    await _finish_all([handle])
+
+
+def test_a_killed_parent_leaves_no_worker_behind(tmp_path: Path) -> None:
+    # given a parent with deaf workers, a listening one and a map in its midst
+    script = Path(__file__).with_name("engine_tasks.py")
+    parent = subprocess.Popen([sys.executable, script, tmp_path], env=os.environ | {"PYTHONPATH": _path()})
+    wait_until(lambda: len(list(tmp_path.glob("*.pid"))) == 4)
+    pids = [int(mark.read_text() or mark.stem) for mark in tmp_path.glob("*.pid")]
+    assert all(runs(pid) for pid in pids)
+
+    # when it is killed
+    parent.kill()
+    parent.wait()
+
+    # then all of them end by themselves
+    wait_until(lambda: not any(runs(pid) for pid in pids))
+
+
+async def test_an_engine_that_closes_ends_spawned_workers(tmp_path: Path) -> None:
+    with open_engine("local", 1) as engine:
+        (waiting,) = await engine.spawn(tasks.clean_up, [tmp_path])
+        (deaf,) = await engine.spawn(tasks.oversleep, [tmp_path])
+        assert await waiting.receive() == b"ready"
+        await asyncio.to_thread(wait_until, (tmp_path / f"{deaf.pid}.pid").exists)
+
+    assert (tmp_path / "cleaned").exists()
+    assert waiting.pid and not runs(waiting.pid)
+    assert deaf.pid and not runs(deaf.pid)
+
+
+async def _all(receive: Callable[[], Awaitable[bytes | None]]) -> AsyncIterator[bytes]:
+    while (frame := await receive()) is not None:
+        yield frame
+
+
+async def _finish_all(handles: list[Handle]) -> None:
+    for handle in handles:
+        handle.finish()
+        assert await handle.receive() is None
+        assert await handle.join() == 0
+
+
+def _path() -> str:
+    return os.pathsep.join(sys.path)
