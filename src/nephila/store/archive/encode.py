@@ -20,20 +20,20 @@ character. Links stand in the order in which the page has them.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from isal import igzip_lib
+from isal import isal_zlib
 
 from nephila.store.archive.exchange import Exchange, Outlink, RevisitProfile, Software
 
-_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS: Final = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TRANSFER_ENCODING: Final = re.compile(rb"(?im)^(?=transfer-encoding[ \t]*:)")
 _EMPTY_LINE: Final = re.compile(rb"\r?\n\r?\n")
@@ -45,7 +45,7 @@ RecordId = Callable[[], str]
 
 
 def random_record_id() -> str:
-    """A version 4 UUID as WARC wants it; `uuid.uuid4` takes three times as long."""
+    """A version 4 UUID as WARC wants it."""
     digits = os.urandom(16).hex()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"<urn:uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}>"
@@ -53,19 +53,23 @@ def random_record_id() -> str:
 
 def warc_date(at: float) -> str:
     """UTC in microseconds, which WARC 1.1 allows."""
-    moment = _EPOCH + timedelta(microseconds=round(at * 1e6))
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06}Z"
+    second, microsecond = divmod(round(at * 1e6), 1_000_000)
+    return f"{_second(second)}.{microsecond:06}Z"
+
+
+@lru_cache(maxsize=16)
+def _second(at: int) -> str:
+    return (_EPOCH + timedelta(seconds=at)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def digest_text(sha1: bytes) -> str:
-    """A SHA-1 as its labelled base32 form; ten bits at a time, six times as fast as the standard library."""
-    number = int.from_bytes(sha1, "big")
-    return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])
+    """A SHA-1 as the labelled base32 text that web archives use."""
+    return "sha1:" + base64.b32encode(sha1).decode()
 
 
 def compress(record: bytes) -> bytes:
     """One gzip member; the GIL is free meanwhile."""
-    member: bytes = igzip_lib.compress(record, 1, igzip_lib.COMP_GZIP)
+    member: bytes = isal_zlib.compress(record, 1, 31)
     return member
 
 
@@ -171,9 +175,10 @@ def _outlink_lines(links: Sequence[Outlink]) -> list[str]:
     lines = [f"outlink: {link.url} {link.kind} {link.anchor}" for link in links]
     # One look over all of them is cheaper than one at each, and nearly always finds nothing.
     joined = "".join(lines)
-    if _UNSAFE_TEXT.search(joined) or " " in "".join([link.url for link in links]):
-        return [f"outlink: {_uri(link.url)} {_text(link.kind)} {_text(link.anchor)}" for link in links]
-    return lines
+    clean = joined.isprintable() or not _UNSAFE_TEXT.search(joined)
+    if clean and " " not in "".join([link.url for link in links]):
+        return lines
+    return [f"outlink: {_uri(link.url)} {_text(link.kind)} {_text(link.anchor)}" for link in links]
 
 
 def _text(value: str) -> str:
