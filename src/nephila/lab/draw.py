@@ -1,0 +1,145 @@
+"""Randomness that is the same for ever: a hash of (seed, site, stream, number), then an inverse distribution.
+
+Nothing is drawn in order, so a page is computed without its neighbours; and no library's generator is used, because
+its streams may change between versions. Everything is integers up to the last step; the scalar functions and their
+numpy twins agree bit for bit. `mix` is the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+MASK: Final = (1 << 64) - 1
+GOLDEN: Final = 0x9E3779B97F4A7C15
+_FIRST: Final = 0xBF58476D1CE4E5B9
+_SECOND: Final = 0x94D049BB133111EB
+
+Words = NDArray[np.uint64]
+
+
+class Stream(IntEnum):
+    """One stream of draws per question, so that a new question never changes an old answer."""
+
+    NAME = 1
+    SEED_FATE = 2
+    HOST_FACTOR = 3
+    OFFSPRING = 4
+    FATE = 5
+    SIZE = 6
+    PATH = 7
+    LINKS = 8
+    KIND = 9
+    CARD = 10
+    MIRROR = 11
+    ALIAS = 12
+    ISLAND = 13
+    ROBOTS = 14
+    LOOK = 15
+    RATE = 16
+    CHANGE = 17
+    LIVENESS = 18
+    HOURS = 19
+    DELAY = 20
+    SEED_SHARE = 21
+    POOL = 22
+    CODE = 23
+
+
+def mix(number: int) -> int:
+    """One 64-bit number from another; a bijection without visible structure."""
+    number = ((number ^ (number >> 30)) * _FIRST) & MASK
+    number = ((number ^ (number >> 27)) * _SECOND) & MASK
+    return number ^ (number >> 31)
+
+
+def key_of(*parts: int) -> int:
+    """The key of a stream of draws, such as key_of(seed, site, stream)."""
+    key = 0
+    for part in parts:
+        key = mix((key + GOLDEN + part) & MASK)
+    return key
+
+
+def draw(key: int, number: int) -> int:
+    """The 64-bit draw of one number under a key."""
+    return mix((key + number * GOLDEN) & MASK)
+
+
+def draws(key: int, first: int, count: int) -> Words:
+    """`draw` for the numbers first .. first + count - 1."""
+    words = np.arange(first, first + count, dtype=np.uint64)
+    words *= np.uint64(GOLDEN)
+    words += np.uint64(key)
+    words ^= words >> np.uint64(30)
+    words *= np.uint64(_FIRST)
+    words ^= words >> np.uint64(27)
+    words *= np.uint64(_SECOND)
+    words ^= words >> np.uint64(31)
+    return words
+
+
+def share(word: int) -> float:
+    """A draw as a number in (0, 1)."""
+    return ((word >> 12) + 0.5) / (1 << 52)
+
+
+class Table:
+    """A distribution over 0 .. n-1 as cumulative thresholds of 32 bits; scalar and numpy picks agree."""
+
+    __slots__ = ("_limits", "_thresholds")
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        total = math.fsum(weights)
+        reached = 0.0
+        thresholds: list[int] = []
+        for weight in weights[:-1]:
+            reached += weight
+            thresholds.append(round(reached / total * (1 << 32)))
+        self._thresholds = thresholds
+        self._limits: NDArray[np.uint64] = np.array(thresholds, dtype=np.uint64)
+
+    def pick(self, word: int) -> int:
+        """The value that the upper 32 bits of a draw stand for."""
+        return bisect_right(self._thresholds, word >> 32)
+
+    def picks(self, words: Words) -> NDArray[np.int64]:
+        return np.searchsorted(self._limits, words >> np.uint64(32), side="right")
+
+
+class Quantiles:
+    """A continuous distribution as whole numbers at equal steps of probability, joined by straight lines."""
+
+    __slots__ = ("_points", "_steps")
+
+    def __init__(self, inverse: Callable[[float], float], steps: int = 4096) -> None:
+        self._steps = steps
+        self._points: NDArray[np.int64] = np.array(
+            [round(inverse(i / steps)) for i in range(steps + 1)], dtype=np.int64
+        )
+
+    def picks(self, words: Words) -> NDArray[np.int64]:
+        """The upper 32 bits choose the step, the 20 bits below them the place inside it."""
+        cells = ((words >> np.uint64(32)) * np.uint64(self._steps) >> np.uint64(32)).astype(np.int64)
+        inside = (words >> np.uint64(12) & np.uint64(0xFFFFF)).astype(np.int64)
+        low = self._points[cells]
+        return low + ((self._points[cells + 1] - low) * inside >> 20)
+
+
+def geometric(word: int, mean: float) -> int:
+    """A geometric number from 0 on with this mean: the negative binomial of dispersion 1 (4.3)."""
+    if mean <= 0:
+        return 0
+    return int(math.log(share(word)) / math.log(mean / (1 + mean)))
+
+
+def geometric_table(mean: float, largest: int = 400) -> Table:
+    """The same as a table, for draws by the thousand."""
+    ratio = mean / (1 + mean)
+    return Table([(1 - ratio) * ratio**count for count in range(largest)] + [ratio**largest])

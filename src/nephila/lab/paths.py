@@ -1,0 +1,157 @@
+"""The path of every page, computed from (seed, site, page), and the page of every path.
+
+A path carries its page's number: the first digits after the last slash. What is read from a path is checked by making
+the path again. Lengths, without the first slash, follow S1-28 (mean 71.78, at most 255). All paths are in normal
+form as made: nothing in the crawler's own URL code is used here, so that the lab can be its judge.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nephila.lab.draw import Stream, Table, draw, draws, key_of
+from nephila.lab.listed import listed
+
+_SHORTEST: Final = 12
+_LONGEST: Final = 255
+_LENGTH_SCALE: Final = 20.674105  # makes the mean 71.78 over all documents, the home pages' 0 among them
+_LENGTHS: Final = Table(
+    [(length - 10) ** 2 * math.exp(-(length - 10) / _LENGTH_SCALE) for length in range(_SHORTEST, _LONGEST + 1)]
+)
+
+_WORDS: Final = listed("""
+    bbs board notice news product company intro about photo gallery event free info goods shop cafe club
+    member data pds guide study research paper lecture course lab public admin site map link people culture
+    travel sports music movie game health book library archive online service support customer community
+    forum qna faq guest korea seoul busan history tour hotel car stock job school kids art life
+""")
+_DIRECTORIES: Final = 4096
+_STEM_SIGNS: Final = 1 << 15
+_EXTENSIONS: Final = (".html", ".html", ".html", ".htm", ".php", ".asp", ".jsp", ".cgi")
+_SCRIPTS: Final = ("view.php", "read.asp", "list.jsp", "show.cgi")
+_KOREAN: Final = ("검색", "자료실", "게시판", "공지사항", "학교", "여행", "음악", "뉴스")
+
+_DIGITS: Final = re.compile(r"[0-9]+")
+_SESSION: Final = re.compile(
+    r";(?:jsessionid|sessionid)=[0-9a-z]*|(?<=[?&])(?:sid|phpsessid)=[0-9a-z]*&?", re.IGNORECASE
+)
+
+
+def _directories() -> tuple[str, ...]:
+    made: list[str] = []
+    key = key_of(Stream.PATH, 1)
+    for number in range(_DIRECTORIES):
+        word = draw(key, number)
+        parts = 1 + word % 4
+        made.append("".join(_WORDS[(word >> (6 + 7 * i)) % len(_WORDS)] + "/" for i in range(parts)))
+    return tuple(made)
+
+
+def _stems() -> str:
+    key = key_of(Stream.PATH, 2)
+    signs = ""
+    number = 0
+    while len(signs) < _STEM_SIGNS + _LONGEST:
+        signs += _WORDS[draw(key, number) % len(_WORDS)] + "_"
+        number += 1
+    return signs
+
+
+DIRECTORIES: Final = _directories()
+_STEMS: Final = _stems()
+
+
+@dataclass(frozen=True, slots=True)
+class PathStyle:
+    """How one site writes its paths."""
+
+    key: int
+    first_directory: int
+    directories: int
+    korean_codec: str  # "" where no path holds Korean words
+    folds_case: bool  # the server does not tell upper from lower case (S3-18)
+
+    def directory(self, number: int) -> str:
+        return DIRECTORIES[(self.first_directory + number % self.directories) % _DIRECTORIES]
+
+
+def path_key(seed: int, site: int) -> int:
+    return key_of(seed, site, Stream.PATH)
+
+
+def path_lengths(seed: int, site: int, pages: int) -> NDArray[np.int64]:
+    """Lengths of the paths of the first pages, without the first slash; the home page's is 0."""
+    lengths = _LENGTHS.picks(draws(path_key(seed, site), 0, pages)) + _SHORTEST
+    lengths[0] = 0
+    return lengths
+
+
+def path_of(style: PathStyle, page: int) -> str:
+    """The path and query of a page in normal form."""
+    if page == 0:
+        return "/"
+    word = draw(style.key, page)
+    length = _SHORTEST + _LENGTHS.pick(word)
+    directory = style.directory(word >> 8 & 0xFF)
+    start = word >> 16 & (_STEM_SIGNS - 1)
+    form = word & 0xFF
+    code = str(page)
+    if form < 64:  # a script with a query; the number may have leading zeros
+        front = f"{directory}{_SCRIPTS[form & 3]}?id="
+        room = length - len(front) - len(code)
+        if form < 3 and style.korean_codec:
+            encoded = quote(_KOREAN[start & 7].encode(style.korean_codec))
+            if (room := room - 3 - len(encoded)) >= 6:
+                return f"/{front}{code}&key={_STEMS[start : start + room - 5]}&q={encoded}"
+            if room >= 0:
+                return f"/{front}{code.zfill(len(code) + room)}&q={encoded}"
+        elif room >= 6:
+            return f"/{front}{code}&key={_STEMS[start : start + room - 5]}"
+        elif room >= 0:
+            return f"/{front}{code.zfill(len(code) + room)}"
+    elif form < 68 and style.korean_codec:
+        directory = quote(_KOREAN[start & 7]) + "/"
+    end = "/" if form >= 224 else _EXTENSIONS[form & 7]
+    room = length - len(directory) - len(code) - len(end)
+    if room < 1:
+        directory = ""
+        room = max(length - len(code) - len(end), 1)
+    return f"/{directory}{_STEMS[start : start + room]}{code}{end}"
+
+
+def page_of(style: PathStyle, target: str, pages: int) -> int | None:
+    """The page that a request target names; session ids are cut, case is folded where the site folds it."""
+    if "id=" in target or "ID=" in target:
+        target = without_session(target)
+    if target == "/":
+        return 0
+    found = _DIGITS.search(target, target.rfind("/", 0, len(target) - 1) + 1)
+    if found is None or len(found.group()) > 20:
+        return None
+    page = int(found.group())
+    if not 0 < page < pages:
+        return None
+    path = path_of(style, page)
+    if path == target or (style.folds_case and path.lower() == target.lower()):
+        return page
+    return None
+
+
+def without_session(target: str) -> str:
+    """The target without session ids, as the stripping rules of `links.strip_parameters` leave it."""
+    return _SESSION.sub("", target).rstrip("?&")
+
+
+def in_other_case(path: str, variant: int) -> str:
+    """A case variant of a path: 1 all capitals, 2 each part of the path capitalised; the query stays."""
+    front, mark, query = path.partition("?")
+    if variant == 1:
+        return front.upper() + mark + query
+    return "/".join(part[:1].upper() + part[1:] for part in front.split("/")) + mark + query

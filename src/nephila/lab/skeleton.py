@@ -1,0 +1,324 @@
+"""The tree of one site, computed whole from its number: who is whose child, what becomes of each page, how large it is.
+
+Pages are numbered breadth first, so the children of a page are a range and a depth is a range (4.3). A site's skeleton
+costs 10 bytes per page; skeletons are kept up to a number of bytes, so memory does not grow with the web.
+Expected counts per depth are S1-32's exactly: only the home page's offspring carry the host factor (Pareto 1.8).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nephila.lab import figures
+from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, key_of
+from nephila.lab.paths import path_lengths
+from nephila.lab.sizes import page_sizes
+
+ISLAND_SHARE: Final = 0.03
+COPY_SHARE: Final = 0.04
+DANGLING_SHARE: Final = {"survey": 0.12, "study": figures.LINK_KINDS["000"] / sum(figures.LINK_KINDS.values())}
+
+HEAD_BYTES: Final = 1_000
+LINK_BYTES: Final = 48
+"""What a page needs at most for its frame, and for each link beside the target's path."""
+
+_PARETO: Final = 1.8
+_FRAMES_AT_MOST: Final = 5
+_HOME_FRAMES: Final = 0.15
+
+
+class Fate(IntEnum):
+    """What becomes of a request for a page (S1-26, S1-27)."""
+
+    OK = 0
+    NOT_FOUND = 1
+    FORBIDDEN = 2
+    SERVER_ERROR = 3
+    MOVED = 4
+    FOUND = 5
+    RESET = 6
+    CUT_BODY = 7
+    STALL_BODY = 8
+    SHORT_HEADER = 9
+    NOT_HTTP = 10
+    HANG = 11
+    NO_NAME = 12
+    NAME_FAILS = 13
+    REFUSED = 14
+
+
+# Table 1's rows divided into fates. The paper does not divide its "rest"; nor does it say which codes came.
+_SEED_FATES: Final = (
+    (Fate.OK, figures.SEED_RESPONSES["OK"]),
+    (Fate.NOT_FOUND, figures.SEED_RESPONSES["code"] * 0.45),
+    (Fate.FORBIDDEN, figures.SEED_RESPONSES["code"] * 0.15),
+    (Fate.SERVER_ERROR, figures.SEED_RESPONSES["code"] * 0.10),
+    (Fate.FOUND, figures.SEED_RESPONSES["code"] * 0.30),
+    (Fate.NO_NAME, figures.SEED_RESPONSES["noIP"] * 0.9),
+    (Fate.NAME_FAILS, figures.SEED_RESPONSES["noIP"] * 0.1),
+    (Fate.STALL_BODY, figures.SEED_RESPONSES["dTim/hTim"] * 0.5),
+    (Fate.HANG, figures.SEED_RESPONSES["dTim/hTim"] * 0.5),
+    (Fate.REFUSED, figures.SEED_RESPONSES["rest"] * 0.6),
+    (Fate.RESET, figures.SEED_RESPONSES["rest"] * 0.1),
+    (Fate.SHORT_HEADER, figures.SEED_RESPONSES["rest"] * 0.15),
+    (Fate.NOT_HTTP, figures.SEED_RESPONSES["rest"] * 0.15),
+)
+_SEED_TABLE: Final = [weight for _, weight in _SEED_FATES]
+
+RESPONSE_OF: Final = {
+    Fate.OK: "OK",
+    Fate.NOT_FOUND: "code",
+    Fate.FORBIDDEN: "code",
+    Fate.SERVER_ERROR: "code",
+    Fate.MOVED: "code",
+    Fate.FOUND: "code",
+    Fate.RESET: "cErr",
+    Fate.REFUSED: "cErr",
+    Fate.CUT_BODY: "dErr/dTim",
+    Fate.STALL_BODY: "dErr/dTim",
+    Fate.SHORT_HEADER: "rest",
+    Fate.NOT_HTTP: "rest",
+    Fate.HANG: "rest",
+    Fate.NO_NAME: "rest",
+    Fate.NAME_FAILS: "rest",
+}
+"""Table 2's row of a fate (S1-27)."""
+
+
+def _failures_below_seeds() -> dict[str, float]:
+    """Table 2 counts the seeds too: what they contribute is taken off before the rest is shared out."""
+    left = {row: float(count) for row, count in figures.DOCUMENT_RESPONSES.items()}
+    for fate, count in _SEED_FATES:
+        left[RESPONSE_OF[fate]] -= count
+    return left
+
+
+_LEFT: Final = _failures_below_seeds()
+_FAILURES: Final = (
+    (Fate.NOT_FOUND, _LEFT["code"] * 0.62),
+    (Fate.FORBIDDEN, _LEFT["code"] * 0.07),
+    (Fate.SERVER_ERROR, _LEFT["code"] * 0.06),
+    (Fate.MOVED, _LEFT["code"] * 0.10),
+    (Fate.FOUND, _LEFT["code"] * 0.15),
+    (Fate.RESET, _LEFT["cErr"]),
+    (Fate.CUT_BODY, _LEFT["dErr/dTim"] * 0.6),
+    (Fate.STALL_BODY, _LEFT["dErr/dTim"] * 0.4),
+    (Fate.SHORT_HEADER, _LEFT["rest"] * 0.5),
+    (Fate.NOT_HTTP, _LEFT["rest"] * 0.4),
+    (Fate.HANG, _LEFT["rest"] * 0.1),
+)
+_FAILURE: Final = Table([weight for _, weight in _FAILURES])
+_FAILURE_FATES: Final = np.array([fate for fate, _ in _FAILURES], dtype=np.uint8)
+
+KINDS: Final = ("000", "00f", "0a0", "h00", "h0f", "ha0", "haf")
+_KIND: Final = Table([figures.LINK_KINDS[kind] for kind in KINDS[1:]])
+_WITHOUT_FRAMES: Final = np.array([0, 2, 2, 3, 3, 5, 5], dtype=np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """One site. Tree pages come first; an island's pages, which no tree page links to, follow (4.4)."""
+
+    level_starts: tuple[int, ...]  # first page of each depth; last: the number of tree pages
+    first_child: NDArray[np.int32]  # children of p: first_child[p] .. first_child[p + 1]
+    fate: NDArray[np.uint8]
+    size_bytes: NDArray[np.int32]
+    kind: NDArray[np.uint8]  # index into KINDS
+    copy: NDArray[np.bool_]  # the page has the same body as the page before it (S0-14)
+
+    @property
+    def tree_pages(self) -> int:
+        return self.level_starts[-1]
+
+    @property
+    def pages(self) -> int:
+        return len(self.fate)
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.first_child, self.fate, self.size_bytes, self.kind, self.copy)
+        return sum(array.nbytes for array in arrays) + 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """What all sites of one web have in common."""
+
+    seed: int
+    sites: int
+    profile: str
+    max_depth: int
+    faults: bool
+
+
+def stratum(law: Law, site: int, stream: Stream) -> int:
+    """The site's place in a shuffled order of all sites: shares of sites hold at any scale, not only on average."""
+    step = key_of(law.seed, stream, 1) % law.sites | 1
+    while np.gcd(step, law.sites) != 1:
+        step += 2
+    return (site * step + key_of(law.seed, stream, 2)) % law.sites
+
+
+def seed_fate(law: Law, site: int) -> Fate:
+    """What becomes of the home page (S1-26)."""
+    if not law.faults:
+        return Fate.OK
+    reached = (stratum(law, site, Stream.SEED_FATE) + 0.5) / law.sites * sum(_SEED_TABLE)
+    for fate, weight in _SEED_FATES:
+        reached -= weight
+        if reached < 0:
+            return fate
+    return Fate.OK
+
+
+def host_factor(law: Law, site: int) -> float:
+    """Pareto 1.8 with mean 1: the mean of the site's own slice of the distribution, so that all slices average to 1."""
+    place = stratum(law, site, Stream.HOST_FACTOR)
+    power = 1 - 1 / _PARETO
+    slices = law.sites
+    return float(slices * (((place + 1) / slices) ** power - (place / slices) ** power))
+
+
+def home_children(law: Law, site: int) -> int:
+    """Pages of depth 1; they are numbered from 1 on. Cheap, so that other sites may link to one of them."""
+    if law.max_depth == 0 or seed_fate(law, site) is not Fate.OK:
+        return 0
+    mean = figures.offspring(0) * (1.0 if law.faults else figures.success(0)) * host_factor(law, site)
+    return geometric(draw(key_of(law.seed, site, Stream.OFFSPRING), 0), mean)
+
+
+def island_pages(law: Law, site: int) -> int:
+    """Pages of the site that only another site links to; 0 for most sites."""
+    word = key_of(law.seed, site, Stream.ISLAND)
+    if law.sites < 2 or word >> 32 >= ISLAND_SHARE * (1 << 32) or seed_fate(law, site) is not Fate.OK:
+        return 0
+    return 2 + (word & 7)
+
+
+@lru_cache(maxsize=64)
+def _offspring(depth: int, faults: bool) -> Table:
+    return geometric_table(figures.offspring(depth) * (1.0 if faults else figures.success(depth)))
+
+
+@lru_cache(maxsize=16)
+def leaf_share(max_depth: int) -> float:
+    """Share of downloaded pages without children, by expectation."""
+    requested, leaves, total = 1.0, 0.0, 0.0
+    for depth in range(max_depth + 1):
+        downloaded = requested * figures.success(depth)
+        mean = figures.offspring(depth)
+        leaves += downloaded * (1.0 if depth == max_depth else 1 / (1 + mean))
+        total += downloaded
+        requested = downloaded * mean
+    return leaves / total
+
+
+def grow(law: Law, site: int) -> Skeleton:
+    """The skeleton of a site, from nothing but its number."""
+    fates = [np.array([seed_fate(law, site)], dtype=np.uint8)]
+    children = [np.array([home_children(law, site)], dtype=np.int64)]
+    starts = [0, 1]
+    fate_key = key_of(law.seed, site, Stream.FATE)
+    offspring_key = key_of(law.seed, site, Stream.OFFSPRING)
+    for depth in range(1, law.max_depth + 1):
+        count = int(children[-1].sum())
+        if count == 0:
+            break
+        first = starts[-1]
+        fates.append(_fates(law, fate_key, depth, first, count))
+        if depth < law.max_depth:
+            numbers = _offspring(depth, law.faults).picks(draws(offspring_key, first, count))
+            numbers[fates[-1] != Fate.OK] = 0
+        else:
+            numbers = np.zeros(count, dtype=np.int64)
+        children.append(numbers)
+        starts.append(first + count)
+    island = island_pages(law, site)
+    if island:
+        fates.append(np.zeros(island, dtype=np.uint8))
+        children.append(np.array([island - 1] + [0] * (island - 1), dtype=np.int64))
+    return _dress(law, site, tuple(starts), np.concatenate(fates), np.concatenate(children))
+
+
+def _fates(law: Law, key: int, depth: int, first: int, count: int) -> NDArray[np.uint8]:
+    fates = np.zeros(count, dtype=np.uint8)
+    if law.faults:
+        words = draws(key, first, count)
+        failed = np.flatnonzero(words >> np.uint64(32) >= np.uint64(round(figures.success(depth) * (1 << 32))))
+        again = draws(key_of(key, Stream.CODE), first, count)[failed]
+        fates[failed] = _FAILURE_FATES[_FAILURE.picks(again)]
+    return fates
+
+
+def _dress(
+    law: Law, site: int, starts: tuple[int, ...], fate: NDArray[np.uint8], children: NDArray[np.int64]
+) -> Skeleton:
+    """Sizes, link kinds and copies, once the tree stands."""
+    pages = len(fate)
+    tree = starts[-1]
+    # Children of p start after the home page and the children of all pages before p; an island begins anew.
+    first_child = np.empty(pages + 1, dtype=np.int64)
+    np.cumsum(children, out=first_child[1:])
+    first_child[0] = 0
+    first_child += 1
+    if pages > tree:
+        first_child[tree + 1 :] += 1
+        first_child[tree] = tree + 1
+    words = draws(key_of(law.seed, site, Stream.KIND), 0, pages)
+    childless = children == 0
+    kind = (1 + _KIND.picks(words)).astype(np.uint8)
+    if 0 < children[0] <= _FRAMES_AT_MOST and int(words[0] & np.uint64(0xFF)) < _HOME_FRAMES * 256:
+        kind[0] = KINDS.index("00f")
+    crowded = children > _FRAMES_AT_MOST
+    kind[crowded] = _WITHOUT_FRAMES[kind[crowded]]
+    low = words & np.uint64(0xFFFF)
+    dangling_share = DANGLING_SHARE[law.profile] / leaf_share(law.max_depth)
+    kind[childless & (low < np.uint64(round(dangling_share * 65536)))] = 0
+    copy = np.zeros(pages, dtype=np.bool_)
+    plain = childless & (fate == Fate.OK)
+    odd = slice(3, tree, 2)
+    before = slice(2, tree - 1, 2)
+    copy[odd] = plain[odd] & plain[before][: len(copy[odd])] & _chosen(words[odd], COPY_SHARE)
+    size = page_sizes(law.seed, site, pages)
+    needed = np.zeros(pages + 1, dtype=np.int64)
+    np.cumsum(path_lengths(law.seed, site, pages) + LINK_BYTES, out=needed[1:])
+    last = np.minimum(first_child[1:], pages)
+    size = np.maximum(size, HEAD_BYTES + needed[last] - needed[np.minimum(first_child[:-1], last)])
+    copies = np.flatnonzero(copy)
+    size[copies] = size[copies - 1]
+    kind[copies] = kind[copies - 1]
+    return Skeleton(starts, first_child.astype(np.int32), fate, size.astype(np.int32), kind, copy)
+
+
+def _chosen(words: NDArray[np.uint64], part: float) -> NDArray[np.bool_]:
+    return (words >> np.uint64(16) & np.uint64(0xFFFF)) < np.uint64(round(part * 65536))
+
+
+class Skeletons:
+    """The skeletons used last, up to a number of bytes."""
+
+    def __init__(self, law: Law, budget_bytes: int = 64 << 20) -> None:
+        self._law = law
+        self._budget_bytes = budget_bytes
+        self._held: OrderedDict[int, Skeleton] = OrderedDict()
+        self.held_bytes = 0
+
+    def of(self, site: int) -> Skeleton:
+        skeleton = self._held.get(site)
+        if skeleton is not None:
+            self._held.move_to_end(site)
+            return skeleton
+        skeleton = grow(self._law, site)
+        self._held[site] = skeleton
+        self.held_bytes += skeleton.nbytes
+        while self.held_bytes > self._budget_bytes and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            self.held_bytes -= dropped.nbytes
+        return skeleton
