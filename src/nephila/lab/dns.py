@@ -1,0 +1,168 @@
+"""The lab's name server: answers A queries for the lab's hosts on loopback, over UDP and TCP, and counts every query.
+
+What a name resolves to is the web's decision (`resolve`); here it becomes a DNS message, by dnspython. Failing and
+slow names are planted by the web (S1-26: noIP). Queries are logged, because one query per party is a promise (S1-19).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, cast
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdataclass
+import dns.rdatatype
+import dns.rrset
+
+from nephila.lab.request_log import QUERY_COLUMNS, LineLog, one_field, queries_path
+from nephila.lab.shared_clock import SharedClock
+from nephila.lab.sites import AnswersNames, Resolved
+
+DNS_ADDRESS: Final = "127.0.0.1"
+SLOW_NAME_S: Final = 10.0
+_TTL_S: Final = 3600
+_LONGEST_UDP_BYTES: Final = 512  # without EDNS
+
+
+def reply_to(query: dns.message.Message, resolved: Resolved | None) -> dns.message.Message:
+    """The response to a query. Only A records exist; any other type of a known name is an empty NOERROR."""
+    response = dns.message.make_response(query, recursion_available=True)
+    response.flags |= dns.flags.AA
+    if resolved is None:
+        response.set_rcode(dns.rcode.REFUSED)
+    elif resolved.kind == "nxdomain":
+        response.set_rcode(dns.rcode.NXDOMAIN)
+    elif resolved.kind == "servfail":
+        response.set_rcode(dns.rcode.SERVFAIL)
+    elif query.question[0].rdtype == dns.rdatatype.A and resolved.addresses:
+        records = dns.rrset.from_text(query.question[0].name, _TTL_S, "IN", "A", *resolved.addresses)
+        response.answer.append(records)
+    return response
+
+
+class NameServer:
+    """Answers queries from a web's names; one per lab."""
+
+    def __init__(self, names: AnswersNames, shared_clock: SharedClock, folder: Path) -> None:
+        self._names = names
+        self._shared_clock = shared_clock
+        self._log = LineLog(queries_path(folder), QUERY_COLUMNS)
+        self._transports: list[asyncio.BaseTransport] = []
+        self._tcp: asyncio.Server | None = None
+
+    async def listen(self, port: int) -> None:
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(lambda: _Udp(self), local_addr=(DNS_ADDRESS, port))
+        self._transports.append(transport)
+        self._tcp = await loop.create_server(lambda: _Tcp(self), DNS_ADDRESS, port)
+
+    def asked(self, wire: bytes, transport: str) -> tuple[dns.message.Message, dns.message.Message, float] | None:
+        """Query, response and simulated seconds until it is sent; None where the bytes are no query."""
+        try:
+            query = dns.message.from_wire(wire)
+        except (dns.exception.DNSException, ValueError):
+            return None
+        if query.flags & dns.flags.QR or len(query.question) != 1:
+            return None
+        question = query.question[0]
+        name = question.name.to_text(omit_final_dot=True).lower()
+        resolved = self._names.resolve(name) if question.rdclass == dns.rdataclass.IN else None
+        response = reply_to(query, resolved)
+        simulated_at = self._shared_clock.clock().now()
+        kind = dns.rdatatype.to_text(question.rdtype)
+        code = dns.rcode.to_text(response.rcode())
+        self._log.add(
+            f"{time.monotonic_ns()}\t{time.time():.6f}\t{simulated_at:.6f}\t{transport}\t{one_field(name)}\t{kind}\t{code}\n"
+        )
+        return query, response, SLOW_NAME_S if resolved is not None and resolved.kind == "slow" else 0.0
+
+    def send_after(self, simulated_s: float, send: Callable[[], None]) -> None:
+        """Call `send` now, or later for a slow name; what is still to be sent when the server stops is dropped."""
+        if simulated_s <= 0.0:
+            send()
+            return
+        real_s = simulated_s / self._shared_clock.clock().rate
+        asyncio.get_running_loop().call_later(real_s, send)
+
+    def flush(self) -> None:
+        self._log.flush()
+
+    def stop(self) -> None:
+        for transport in self._transports:
+            transport.close()
+        if self._tcp is not None:
+            self._tcp.close()
+        self._log.close()
+
+
+class _Udp(asyncio.DatagramProtocol):
+    def __init__(self, server: NameServer) -> None:
+        self._server = server
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        asked = self._server.asked(data, "udp")
+        if asked is None:
+            return
+        query, response, late_s = asked
+        room_bytes = max(_LONGEST_UDP_BYTES, query.payload) if query.edns >= 0 else _LONGEST_UDP_BYTES
+        try:
+            wire = response.to_wire(max_size=room_bytes)
+        except dns.exception.TooBig:
+            response.answer.clear()
+            response.flags |= dns.flags.TC  # the client asks again over TCP
+            wire = response.to_wire()
+        self._server.send_after(late_s, lambda: self._send(wire, addr))
+
+    def _send(self, wire: bytes, addr: tuple[str, int]) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.sendto(wire, addr)
+
+
+class _Tcp(asyncio.Protocol):
+    def __init__(self, server: NameServer) -> None:
+        self._server = server
+        self._transport: asyncio.Transport | None = None
+        self._unread = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += data
+        while len(self._unread) >= 2:
+            length = struct.unpack_from("!H", self._unread)[0]
+            if len(self._unread) < 2 + length:
+                return
+            message, self._unread = self._unread[2 : 2 + length], self._unread[2 + length :]
+            asked = self._server.asked(message, "tcp")
+            if asked is not None:
+                _, response, late_s = asked
+                wire = response.to_wire(max_size=65535)
+                self._server.send_after(late_s, lambda wire=wire: self._send(wire))  # type: ignore[misc]
+
+    def _send(self, wire: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(struct.pack("!H", len(wire)) + wire)
+
+
+def hosts_file(names: AnswersNames, path: Path) -> Path:
+    """Write the names that resolve as a file like /etc/hosts, for a crawl without a name server."""
+    with path.open("w", encoding="ascii") as file:
+        file.writelines(_hosts_lines(names))
+    return path
+
+
+def _hosts_lines(names: AnswersNames) -> Iterable[str]:
+    for address, name in names.hosts():
+        yield f"{address}\t{name}\n"

@@ -1,0 +1,88 @@
+"""What the server and the name server ask: which site answers, and where a name lives.
+
+`Web` (the generator) satisfies these protocols; `ServedSites` puts folders of real pages beside it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from nephila.errors import UsageError
+from nephila.lab.answer import Answer
+from nephila.lab.static import StaticSite
+from nephila.lab.wire import plain
+
+
+class Resolved(Protocol):
+    """What became of a name: kind is address, nxdomain, servfail or slow."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def addresses(self) -> tuple[str, ...]: ...
+
+
+class AnswersRequests(Protocol):
+    """A web: computes the answer to one request from the request and the time."""
+
+    def answer(self, host: str, port: int, target: str, address: str, now: float) -> Answer: ...
+
+
+class AnswersNames(Protocol):
+    """A web's names."""
+
+    def resolve(self, name: str) -> Resolved: ...
+
+    def hosts(self) -> Iterator[tuple[str, str]]: ...
+
+
+class GeneratedWeb(AnswersRequests, AnswersNames, Protocol):
+    """Both; what `nephila.lab.web.Web` is to the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a static site's name lives, or that there is no such name."""
+
+    kind: str
+    addresses: tuple[str, ...] = ()
+
+
+class ServedSites:
+    """The generated web, if any, and static sites. A static site answers to its host name and to its address."""
+
+    def __init__(self, web: GeneratedWeb | None, static: Sequence[StaticSite] = ()) -> None:
+        self._web = web
+        self._static: dict[str, StaticSite] = {}
+        for site in static:
+            if not ipaddress.ip_address(site.address).is_loopback:
+                raise UsageError(
+                    f"The static site {site.host} must have an address in 127.0.0.0/8, not {site.address}."
+                )
+            self._static[site.host.lower()] = site
+            self._static.setdefault(site.address, site)
+
+    def answer(self, host: str, port: int, target: str, address: str, now: float) -> Answer:
+        static = self._static.get(host)
+        if static is not None and static.address == address:
+            return static.answer(target)
+        if self._web is None:
+            return plain(404, "No such site in this lab.")
+        return self._web.answer(host, port, target, address, now)
+
+    def resolve(self, name: str) -> Resolved:
+        static = self._static.get(name)
+        if static is not None:
+            return _Place("address", (static.address,))
+        return _Place("nxdomain") if self._web is None else self._web.resolve(name)
+
+    def hosts(self) -> Iterator[tuple[str, str]]:
+        for name, site in self._static.items():
+            if name == site.host.lower():
+                yield site.address, name
+        if self._web is not None:
+            yield from self._web.hosts()
