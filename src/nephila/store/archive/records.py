@@ -8,17 +8,17 @@ long as it says. Files of others (`.warc` without compression, a member with sev
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from isal import isal_zlib
 
 _GZIP: Final = b"\x1f\x8b"
-_BAD_GZIP: Final[tuple[type[Exception], ...]] = (isal_zlib.error, zlib.error)
+_BAD_GZIP: Final = cast("type[Exception]", isal_zlib.error)
 _PIECE_BYTES: Final = 64 * 1024  # small, because each member's end copies what is left of the piece
+_RECORD_END: Final = b"\r\n\r\n"
 _MAX_HEADER_BYTES: Final = 256 * 1024
 MAX_RECORD_BYTES: Final = 256 * 2**20
 _HEADER_END: Final = re.compile(rb"\r?\n\r?\n")
@@ -86,14 +86,18 @@ def _compressed(path: Path, file: BinaryIO, start: int, stop: int | None, strict
     for offset, length, content in _members(path, file, start, stop):
         if strict:
             record, rest = _parse(path, offset, length, content)
-            if rest:
+            if not rest.startswith(_RECORD_END):
+                raise Unreadable(
+                    path, offset, "the block is longer than its Content-Length, or the record does not end"
+                )
+            if len(rest) > len(_RECORD_END):
                 raise Unreadable(path, offset, "the gzip member holds more than one record")
             yield record
             continue
         while content:
-            record, content = _parse(path, offset, length, content)
+            record, rest = _parse(path, offset, length, content)
             yield record
-            content = content.lstrip(b"\r\n")
+            content = rest.lstrip(b"\r\n")
 
 
 def _members(path: Path, file: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, int, bytes]]:
@@ -133,9 +137,7 @@ def _parse(path: Path, offset: int, length: int, content: bytes) -> tuple[Record
     end = start + block_bytes
     if len(content) < end:
         raise Unreadable(path, offset, f"the block is {len(content) - start} bytes long and should be {block_bytes}")
-    if content[end : end + 4] != b"\r\n\r\n":
-        raise Unreadable(path, offset, "the block is longer than its Content-Length, or the record does not end")
-    return Record(path.name, offset, length, fields, content[start:end]), content[end + 4 :]
+    return Record(path.name, offset, length, fields, content[start:end]), content[end:]
 
 
 def _plain(path: Path, file: BinaryIO, start: int, stop: int | None) -> Iterator[Record]:
@@ -156,7 +158,7 @@ def _plain(path: Path, file: BinaryIO, start: int, stop: int | None) -> Iterator
         offset = begin + header_bytes + block_bytes
         if stop is not None and offset > stop:
             return
-        length = header_bytes + block_bytes + (4 if file.read(4) == b"\r\n\r\n" else 0)
+        length = header_bytes + block_bytes + (4 if file.read(4) == _RECORD_END else 0)
         yield Record(path.name, begin, length, fields, block)
         offset = begin + length
 

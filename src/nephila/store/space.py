@@ -1,0 +1,47 @@
+"""How much room is left, and a reserve that lets the last commits through when there is none (RELIABILITY F4)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from nephila.store.durable import disk_errors
+
+RESERVE_BYTES: Final = 64 * 2**20
+
+
+def free_bytes(path: Path) -> int:
+    """Bytes that this user may still write on the disk of `path`."""
+    found = os.statvfs(path)
+    return found.f_bavail * found.f_frsize
+
+
+def must_pause(free: int, in_flight_bytes: int) -> bool:
+    """Whether fetching must stop before the disk does: what is under way has to fit twice (archive and state)."""
+    return free < 2 * in_flight_bytes + RESERVE_BYTES
+
+
+class Reserve:
+    """Real bytes on the disk, given back at the moment when the last group must still be committed."""
+
+    __slots__ = ("path", "size_bytes")
+
+    def __init__(self, path: Path, size_bytes: int = RESERVE_BYTES) -> None:
+        self.path = path
+        self.size_bytes = size_bytes
+
+    def hold(self) -> None:
+        """Take the room, or raise DiskFullError; holding twice is holding once."""
+        with disk_errors(self.path):
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                os.posix_fallocate(descriptor, 0, self.size_bytes)
+            except OSError:
+                self.release()
+                raise
+            finally:
+                os.close(descriptor)
+
+    def release(self) -> None:
+        self.path.unlink(missing_ok=True)
