@@ -31,7 +31,9 @@ class InlineEngine:
         self._handles: list[InlineHandle] = []
         self._started = 0
 
-    def map(self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES) -> Iterator[R]:
+    def map(
+        self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES
+    ) -> Generator[R, None, None]:
         return self._results(call_of(task, 1), partitions)
 
     def _results(self, call: Call, partitions: Iterable[Any]) -> Generator[Any, None, None]:

@@ -33,7 +33,9 @@ class LocalEngine:
         self._started = 0
         self._spawned = 0
 
-    def map(self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES) -> Iterator[R]:
+    def map(
+        self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES
+    ) -> Generator[R, None, None]:
         return self._results(call_of(task, 1), partitions, tries)
 
     def _results(self, call: Call, partitions: Iterable[Any], tries: int) -> Generator[Any, None, None]:
@@ -47,9 +49,9 @@ class LocalEngine:
         call = call_of(worker, 2)
         packed = [encode(argument, f"an argument of {call.name}") for argument in arguments]
         self._handles = [handle for handle in self._handles if not handle.reaped]
-        processes = [self._start("spawn", call.name) for _ in packed]
         started: list[Handle] = []
-        for (process, sock), argument in zip(processes, packed, strict=True):
+        for argument in packed:
+            process, sock = self._start("spawn", call.name)
             connection = await Connection.over(sock, half_open=False)
             handle = LocalHandle(self._spawned, process, connection)
             self._spawned += 1

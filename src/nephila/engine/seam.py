@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from typing import Any, Final, Protocol, Self, TypeVar
 
 from nephila.errors import NephilaError
@@ -102,7 +102,9 @@ class Engine(Protocol):
     @property
     def workers(self) -> int: ...
 
-    def map(self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES) -> Iterator[R]:
+    def map(
+        self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES
+    ) -> Generator[R, None, None]:
         """Results in the order of the partitions, which are taken only a little ahead of the results.
 
         An error of the task is raised when its partition's turn has come, and no partition is tried again for it.

@@ -142,8 +142,8 @@ class Spreading:
             return
         self._at_end = True
         self._answers[portion.number] = WorkerDiedError(
-            f"{portion.deaths} workers died on partition {portion.number} of {self._call.name} "
-            f"({self._shown(portion)}), the last by {describe_exit(code)}; "
+            f"partition {portion.number} of {self._call.name} ({self._shown(portion)}) is given up after "
+            f"{portion.deaths} dead worker(s), the last by {describe_exit(code)}; "
             "if memory ran out, use fewer workers, then run the command again"
         )
 
