@@ -47,11 +47,13 @@ def _canonical(text: str) -> str:
     return "".join(parts)
 
 
+def _octets(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
 def canonical_path(path: str) -> str:
     """The path and query of a URL, spelled as patterns are; an empty one is `/`."""
-    if not path.isascii():
-        path = path.encode("utf-8", "surrogatepass").decode("latin-1")
-    return _canonical(path) or "/"
+    return _canonical(_octets(path)) or "/"
 
 
 def canonical_pattern(value: str) -> str:
@@ -94,6 +96,11 @@ class Glob:
 def whole_glob(pattern: str) -> Glob:
     """A pattern that must cover the whole text, as in the scope's configuration."""
     return Glob(tuple(pattern.split("*")), anchored=True)
+
+
+def whole_path_glob(pattern: str) -> Glob:
+    """The same for canonical paths: `/문서/*` is written as people read it."""
+    return Glob(tuple(_canonical(_octets(piece)) for piece in pattern.split("*")), anchored=True)
 
 
 def _rule_glob(pattern: str) -> Glob:
