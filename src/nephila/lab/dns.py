@@ -26,7 +26,6 @@ from nephila.lab.shared_clock import SharedClock
 from nephila.lab.sites import AnswersNames, Resolved
 
 DNS_ADDRESS: Final = "127.0.0.1"
-SLOW_NAME_S: Final = 10.0
 _TTL_S: Final = 3600
 _LONGEST_UDP_BYTES: Final = 512  # without EDNS
 
@@ -81,7 +80,7 @@ class NameServer:
         self._log.add(
             f"{time.monotonic_ns()}\t{time.time():.6f}\t{simulated_at:.6f}\t{transport}\t{one_field(name)}\t{kind}\t{code}\n"
         )
-        return query, response, SLOW_NAME_S if resolved is not None and resolved.kind == "slow" else 0.0
+        return query, response, 0.0 if resolved is None else resolved.delay_s
 
     def send_after(self, simulated_s: float, send: Callable[[], None]) -> None:
         """Call `send` now, or later for a slow name; what is still to be sent when the server stops is dropped."""

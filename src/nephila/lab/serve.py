@@ -56,6 +56,7 @@ class LabServer:
     ) -> None:
         self.lab = lab
         self.static = tuple(static)
+        ServedSites(None, self.static)  # refuses a wrong address here rather than in a process
         self.processes = processes or os.cpu_count() or 1
         self.port = port
         self.dns_port = dns_port
@@ -171,6 +172,12 @@ class LabServer:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def check(self) -> None:
+        """Raise if a process of the lab has ended by itself."""
+        for process, child in enumerate(self._children):
+            if child.poll() is not None:
+                raise NephilaError(f"A process of the lab ended: {self._last_complaint(process)}")
+
     # --- what a test or a crawl needs to know
 
     @property
@@ -193,6 +200,13 @@ class LabServer:
     def write_hosts(self, path: Path | None = None) -> Path:
         """Write the hosts file (`net.hosts`), in the lab's folder unless told otherwise."""
         return hosts_file(self.sites(), path or self.folder / "hosts")
+
+    def write_seeds(self, path: Path | None = None, share: float = 1.0) -> Path:
+        """Write the seed list, one URL per line, in the lab's folder unless told otherwise."""
+        target = path or self.folder / "seeds.txt"
+        with target.open("w", encoding="utf-8") as file:
+            file.writelines(f"{seed}\n" for seed in self.sites().seeds(self.port, share))
+        return target
 
     def clock(self) -> Clock:
         return self._running_clock().clock()

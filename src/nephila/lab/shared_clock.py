@@ -7,6 +7,7 @@ flips the byte; so a reader never sees half a clock, and a setter killed on the 
 from __future__ import annotations
 
 import fcntl
+import math
 import mmap
 import struct
 import time
@@ -28,7 +29,10 @@ def reset(clock: Clock, rate: float | None, now: float | None, real_now: float) 
     new_rate = clock.rate if rate is None else rate
     if not 0 < new_rate <= 1e6:
         raise UsageError(f"The clock's rate must be above 0 and at most 1000000, not {new_rate}.")
-    return Clock(new_rate, simulated_now if now is None else now, real_now)
+    new_now = simulated_now if now is None else now
+    if not math.isfinite(new_now):
+        raise UsageError(f"The clock's time must be a number of seconds, not {new_now}.")
+    return Clock(new_rate, new_now, real_now)
 
 
 class SharedClock:

@@ -17,13 +17,16 @@ from nephila.lab.wire import plain
 
 
 class Resolved(Protocol):
-    """What became of a name: kind is address, nxdomain, servfail or slow."""
+    """What became of a name: kind is address, nxdomain, servfail or slow; slow ones answer after `delay_s`."""
 
     @property
     def kind(self) -> str: ...
 
     @property
     def addresses(self) -> tuple[str, ...]: ...
+
+    @property
+    def delay_s(self) -> float: ...
 
 
 class AnswersRequests(Protocol):
@@ -41,7 +44,9 @@ class AnswersNames(Protocol):
 
 
 class GeneratedWeb(AnswersRequests, AnswersNames, Protocol):
-    """Both; what `nephila.lab.web.Web` is to the server."""
+    """What `nephila.lab.web.Web` is to the server."""
+
+    def seeds(self, share: float = 1.0) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class _Place:
 
     kind: str
     addresses: tuple[str, ...] = ()
+    delay_s: float = 0.0
 
 
 class ServedSites:
@@ -57,6 +63,7 @@ class ServedSites:
 
     def __init__(self, web: GeneratedWeb | None, static: Sequence[StaticSite] = ()) -> None:
         self._web = web
+        self._static_sites = tuple(static)
         self._static: dict[str, StaticSite] = {}
         for site in static:
             if not ipaddress.ip_address(site.address).is_loopback:
@@ -80,9 +87,15 @@ class ServedSites:
             return _Place("address", (static.address,))
         return _Place("nxdomain") if self._web is None else self._web.resolve(name)
 
+    def seeds(self, port: int, share: float = 1.0) -> Iterator[str]:
+        """One home page per site; static sites first."""
+        for site in self._static_sites:
+            yield f"http://{site.host.lower()}:{port}/"
+        if self._web is not None:
+            yield from self._web.seeds(share)
+
     def hosts(self) -> Iterator[tuple[str, str]]:
-        for name, site in self._static.items():
-            if name == site.host.lower():
-                yield site.address, name
+        for site in self._static_sites:
+            yield site.address, site.host.lower()
         if self._web is not None:
             yield from self._web.hosts()

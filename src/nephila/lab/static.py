@@ -51,7 +51,7 @@ class StaticSite:
                 return plain(404)
             body = real.read_bytes()
             state = real.stat()
-        except (OSError, ValueError):  # no such file, a name too long, a NUL in it, a loop of links
+        except (OSError, ValueError, RuntimeError):  # no such file, a name too long, a NUL in it, a loop of links
             return plain(404)
         headers = (
             ("Content-Type", content_type(real.name)),
