@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +39,7 @@ _ENDS_IN_NUMBER: Final = re.compile(r"(^|\.)([0-9]+|0x[0-9a-f]*)$")
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Addresses that may be asked, IPv4 before IPv6; `expires_at` is in the crawl's own UTC seconds."""
+    """Addresses that may be asked, of one family, in order; `expires_at` is in the crawl's own UTC seconds."""
 
     addresses: tuple[str, ...]
     expires_at: float
@@ -125,7 +126,9 @@ def judge(found: Found, allowed: Allowed, now: float) -> Resolved | Unresolved:
         refused = refusal(address, allowed)
         if refused is not None:
             return Unresolved(Outcome.BLOCKED_ADDRESS, refused, expires_at)
-    return Resolved(found.addresses[:MAX_ADDRESSES], expires_at)
+    # Servers rotate their answers; sorted, a site stays at one address, and so with one slot (DESIGN: Slots).
+    in_order = sorted(found.addresses, key=lambda address: int(ip_address(address)))
+    return Resolved(tuple(in_order[:MAX_ADDRESSES]), expires_at)
 
 
 def known_without_query(host: str, hosts: Mapping[str, tuple[str, ...]], use_ipv6: bool) -> Found | None:

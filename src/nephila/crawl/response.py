@@ -96,7 +96,13 @@ class ResponseReader:
 
     # What llhttp calls.
 
+    def on_message_begin(self) -> None:
+        if self._message_complete:
+            self.reusable = False  # an answer behind the answer belongs to no request of ours
+
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self._message_complete:
+            return
         if self.phase is Phase.BODY:
             self._trailers += 1
             self._trailer_bytes += len(name) + len(value) + 4
@@ -104,7 +110,8 @@ class ResponseReader:
             self._raw_headers.append((name, value))
 
     def on_body(self, piece: bytes) -> None:
-        self._chunked_payload += piece
+        if not self._message_complete:
+            self._chunked_payload += piece
 
     def on_message_complete(self) -> None:
         self._message_complete = True
@@ -136,7 +143,7 @@ class ResponseReader:
 
     @property
     def wire_body(self) -> bytes:
-        """What followed the header, as sent."""
+        """What followed the header, as sent; a packet that holds the last chunk is kept whole."""
         return self._wire[0] if len(self._wire) == 1 else b"".join(self._wire)
 
     def content(self, wire_body: bytes) -> bytes:

@@ -52,7 +52,6 @@ def client_context(*, verify: bool, authorities: str | None = None) -> Rememberi
     else:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-        context.minimum_version = ssl.TLSVersion.TLSv1  # old servers are part of the web to be described
     return context
 
 
