@@ -121,7 +121,7 @@ class Cards:
         paths = PathStyle(
             key=path_key(law.seed, model),
             first_directory=word >> 8 & 0xFFFF,
-            directories=1 + (word >> 24) % _DIRECTORIES_AT_MOST,
+            directories=2 + (word >> 24) % _DIRECTORIES_AT_MOST,
             korean_codec=tongue.codec if tongue.language == "ko" else "",
             folds_case=word >> 32 < _FOLDING_SHARE * (1 << 32),
         )

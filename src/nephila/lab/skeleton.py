@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+from math import gcd
 from typing import Final
 
 import numpy as np
@@ -29,6 +30,7 @@ HEAD_BYTES: Final = 1_000
 LINK_BYTES: Final = 48
 """What a page needs at most for its frame, and for each link beside the target's path."""
 
+_NEXT_DOOR_BYTES: Final = 400  # a home page may have to hold the link to its neighbour's island
 _PARETO: Final = 1.8
 _FRAMES_AT_MOST: Final = 5
 _HOME_FRAMES: Final = 0.15
@@ -70,7 +72,9 @@ _SEED_FATES: Final = (
     (Fate.SHORT_HEADER, figures.SEED_RESPONSES["rest"] * 0.15),
     (Fate.NOT_HTTP, figures.SEED_RESPONSES["rest"] * 0.15),
 )
-_SEED_TABLE: Final = [weight for _, weight in _SEED_FATES]
+_SEED_FATE: Final = Table([weight for _, weight in _SEED_FATES])
+_SEED_FAILURE: Final = Table([weight for _, weight in _SEED_FATES[1:]])
+_ALIVE: Final = Table(figures.BATCHES_ALIVE)
 
 RESPONSE_OF: Final = {
     Fate.OK: "OK",
@@ -160,22 +164,33 @@ class Law:
 
 def stratum(law: Law, site: int, stream: Stream) -> int:
     """The site's place in a shuffled order of all sites: shares of sites hold at any scale, not only on average."""
-    step = key_of(law.seed, stream, 1) % law.sites | 1
-    while np.gcd(step, law.sites) != 1:
+    step, shift = _shuffle(law.seed, law.sites, stream)
+    return (site * step + shift) % law.sites
+
+
+@lru_cache(maxsize=16)
+def _shuffle(seed: int, sites: int, stream: Stream) -> tuple[int, int]:
+    step = key_of(seed, stream, 1) % sites | 1
+    while gcd(step, sites) != 1:
         step += 2
-    return (site * step + key_of(law.seed, stream, 2)) % law.sites
+    return step, key_of(seed, stream, 2) % sites
 
 
 def seed_fate(law: Law, site: int) -> Fate:
     """What becomes of the home page (S1-26)."""
     if not law.faults:
         return Fate.OK
-    reached = (stratum(law, site, Stream.SEED_FATE) + 0.5) / law.sites * sum(_SEED_TABLE)
-    for fate, weight in _SEED_FATES:
-        reached -= weight
-        if reached < 0:
-            return fate
-    return Fate.OK
+    if law.profile == "study":  # its seeds are up in 0 to 9 batches (S1-37); those of 0 fail as Table 1's failures do
+        if batches_alive(law, site):
+            return Fate.OK
+        return _SEED_FATES[1 + _SEED_FAILURE.pick(key_of(law.seed, site, Stream.SEED_FATE))][0]
+    place = (stratum(law, site, Stream.SEED_FATE) << 64) // law.sites
+    return _SEED_FATES[_SEED_FATE.pick(place)][0]
+
+
+def batches_alive(law: Law, site: int) -> int:
+    """In how many of nine batches the study finds the home page (S1-37)."""
+    return _ALIVE.pick((stratum(law, site, Stream.LIVENESS) << 64) // law.sites)
 
 
 def host_factor(law: Law, site: int) -> float:
@@ -186,6 +201,7 @@ def host_factor(law: Law, site: int) -> float:
     return float(slices * (((place + 1) / slices) ** power - (place / slices) ** power))
 
 
+@lru_cache(maxsize=1 << 16)
 def home_children(law: Law, site: int) -> int:
     """Pages of depth 1; they are numbered from 1 on. Cheap, so that other sites may link to one of them."""
     if law.max_depth == 0 or seed_fate(law, site) is not Fate.OK:
@@ -291,6 +307,7 @@ def _dress(
     np.cumsum(path_lengths(law.seed, site, pages) + LINK_BYTES, out=needed[1:])
     last = np.minimum(first_child[1:], pages)
     size = np.maximum(size, HEAD_BYTES + needed[last] - needed[np.minimum(first_child[:-1], last)])
+    size[0] = max(int(size[0]), HEAD_BYTES + int(needed[last[0]] - needed[1]) + _NEXT_DOOR_BYTES)
     copies = np.flatnonzero(copy)
     size[copies] = size[copies - 1]
     kind[copies] = kind[copies - 1]

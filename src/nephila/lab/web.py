@@ -6,23 +6,42 @@ skeleton gives the page's fate and size, and the page's body is written from the
 
 from __future__ import annotations
 
-import hashlib
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email.utils import formatdate
 from typing import Final, Literal
 
 from nephila.config.sections import Lab
 from nephila.lab.answer import Answer, Manner
 from nephila.lab.card import Card, Cards
+from nephila.lab.change import Version, home_fate_at, rate_per_day, version_at
 from nephila.lab.draw import Stream, draw, key_of
+from nephila.lab.headers import error_answer, page_headers, redirect_answer, robots_answer
+from nephila.lab.hours import delay_s
+from nephila.lab.links import Linker
 from nephila.lab.names import Names
+from nephila.lab.pages import look_of, original, write_page
 from nephila.lab.paths import page_of, path_of
 from nephila.lab.skeleton import Fate, Law, Skeleton, Skeletons
 
 _DEPTHS: Final = {"survey": 5, "study": 9}
 _SLOW_NAME_S: Final = 2.0
 _SLOW_SHARE: Final = 0.005
+_MOVED_AWAY: Final = 13  # of 256: 5 % of moved pages have gone to another site
+_PLAIN_HTML: Final = (("Content-Type", "text/html"),)
+_STATUS: Final = {Fate.NOT_FOUND: 404, Fate.FORBIDDEN: 403, Fate.SERVER_ERROR: 500}
+_MANNERS: Final = {
+    Fate.RESET: Manner.RESET,
+    Fate.HANG: Manner.HANG,
+    Fate.SHORT_HEADER: Manner.SHORT_HEADER,
+    Fate.NOT_HTTP: Manner.NOT_HTTP,
+    Fate.CUT_BODY: Manner.CUT_BODY,
+    Fate.STALL_BODY: Manner.STALL_BODY,
+    # These two never get as far as a request unless somebody sends one by hand.
+    Fate.NO_NAME: Manner.RESET,
+    Fate.NAME_FAILS: Manner.RESET,
+    Fate.REFUSED: Manner.RESET,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +66,7 @@ class Web:
         self.law = law_of(lab)
         self.cards = Cards(lab, self.law, Names(lab.seed, lab.sites))
         self.skeletons = Skeletons(self.law)
+        self.linker = Linker(self.law, self.cards, self.skeletons, self.cards.port_suffix(lab.port))
 
     @property
     def number_of_sites(self) -> int:
@@ -105,39 +125,64 @@ class Web:
         """What one request is told; a stranger's host or path is told 404."""
         site = self.site_of(host, port, address)
         if site is None:
-            return _error(404)
+            return error_answer(404)
         card = self.cards.of(site)
         if target == "/robots.txt":
-            return _robots(card)
+            return robots_answer(card)
         skeleton = self.skeletons.of(card.model)
         page = page_of(card.paths, target, skeleton.pages)
         if page is None:
-            return _error(404)
+            return error_answer(404)
         return self._page(card, skeleton, page, now)
 
+    def fate(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Fate:
+        """What becomes of a request for a page at a moment."""
+        fate = Fate(skeleton.fate[page])
+        if page == 0 and fate is Fate.OK:
+            return home_fate_at(self.law, card.model, self.clock_origin, now) or fate
+        return fate
+
+    def rate_per_day(self, card: Card, skeleton: Skeleton, page: int) -> float:
+        """How often the body of an original page changes."""
+        depth = bisect_right(skeleton.level_starts, page) - 1
+        return rate_per_day(self.law, card.model, card.host, skeleton, page, depth)
+
+    def version(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Version:
+        """The version of an original page that is shown at a moment."""
+        rate = self.rate_per_day(card, skeleton, page)
+        return version_at(self.law, card.model, page, rate, self.clock_origin, now)
+
+    def body(self, card: Card, skeleton: Skeleton, page: int, now: float) -> bytes:
+        """The whole body of a downloaded page."""
+        page = original(skeleton, page)
+        look = look_of(card, skeleton, page)
+        links = self.linker.links(card, skeleton, page)
+        version = self.version(card, skeleton, page, now)
+        return write_page(card, skeleton, page, links, look, version.number)
+
+    def redirect_target(self, card: Card, page: int) -> tuple[str, str]:
+        """(origin, path) that a moved page names: a page before it, or now and then another site's home page."""
+        word = draw(key_of(card.links_key, Stream.CODE), page)
+        if page and word & 0xFF >= _MOVED_AWAY:
+            return card.origin, path_of(card.paths, (word >> 8) % page)
+        if card.site == 0:  # sites move to a site of a smaller number, so that no redirect runs in a circle
+            return card.origin, "/moved/index.html"
+        return self.cards.origin((word >> 8) % card.site), "/"
+
     def _page(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Answer:
-        links = "".join(
-            f'<a href="{path_of(card.paths, child)}">{child}</a>\n'
-            for child in range(int(skeleton.first_child[page]), int(skeleton.first_child[page + 1]))
-        )
-        body = f"<html><title>{card.host} {page}</title><body>{links}</body></html>".encode()
-        return Answer(Manner.WHOLE, 200, (("Content-Type", "text/html"),), body)
-
-
-def _robots(card: Card) -> Answer:
-    if card.robots is None:
-        return _error(404)
-    return Answer(Manner.WHOLE, 200, (("Content-Type", "text/plain"),), card.robots.text().encode("ascii"))
-
-
-def _error(status: int) -> Answer:
-    body = f"<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>\n".encode("ascii")
-    return Answer(Manner.WHOLE, status, (("Content-Type", "text/html"),), body)
-
-
-def etag_of(body: bytes) -> str:
-    return f'"{hashlib.sha1(body, usedforsecurity=False).hexdigest()[:16]}"'
-
-
-def http_date(at: float) -> str:
-    return formatdate(at, usegmt=True)
+        fate = self.fate(card, skeleton, page, now)
+        wait_s = delay_s(self.lab.seed, card.site, page, self.lab.delay, now) if self.lab.delay else 0.0
+        if fate in _STATUS:
+            return error_answer(_STATUS[fate], wait_s)
+        if fate in (Fate.MOVED, Fate.FOUND):
+            origin, path = self.redirect_target(card, page)
+            return redirect_answer(301 if fate is Fate.MOVED else 302, origin + path, wait_s)
+        manner = _MANNERS.get(fate, Manner.WHOLE)
+        if manner in (Manner.RESET, Manner.HANG, Manner.SHORT_HEADER, Manner.NOT_HTTP):
+            return Answer(manner, 200, _PLAIN_HTML, b"", wait_s)
+        shown = original(skeleton, page)
+        look = look_of(card, skeleton, shown)
+        version = self.version(card, skeleton, shown, now)
+        body = write_page(card, skeleton, shown, self.linker.links(card, skeleton, shown), look, version.number)
+        headers = page_headers(card, look, f"{card.site:x}-{shown:x}-{version.number:x}", version.since)
+        return Answer(manner, 200, headers, body, wait_s)

@@ -1,0 +1,39 @@
+"""Answers without a page of the tree, and the header lines of those with one."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+from nephila.lab.answer import Answer, Manner
+from nephila.lab.card import Card
+from nephila.lab.pages import Look
+
+_HTML = ("Content-Type", "text/html")
+
+
+def page_headers(card: Card, look: Look, version: str, since: float) -> tuple[tuple[str, str], ...]:
+    """Content type (with its charset where the site says it here), robots rule, validators."""
+    kind = f"text/html; charset={card.tongue.label}" if card.says_charset_in_header else "text/html"
+    headers = [("Content-Type", kind)]
+    if look.robots_header:
+        headers.append(("X-Robots-Tag", look.robots_header))
+    if card.validates:
+        headers += [("ETag", f'"{version}"'), ("Last-Modified", formatdate(max(since, 0.0), usegmt=True))]
+    return tuple(headers)
+
+
+def robots_answer(card: Card) -> Answer:
+    if card.robots is None:
+        return error_answer(404)
+    return Answer(Manner.WHOLE, 200, (("Content-Type", "text/plain"),), card.robots.text().encode("ascii"))
+
+
+def error_answer(status: int, wait_s: float = 0.0) -> Answer:
+    """An error page; it holds no links."""
+    body = f"<html><head><title>{status}</title></head><body><h1>Error {status}</h1></body></html>\n".encode("ascii")
+    return Answer(Manner.WHOLE, status, (_HTML,), body, wait_s)
+
+
+def redirect_answer(status: int, location: str, wait_s: float) -> Answer:
+    body = f"<html><head><title>{status}</title></head><body><h1>Moved</h1></body></html>\n".encode("ascii")
+    return Answer(Manner.WHOLE, status, (_HTML, ("Location", location)), body, wait_s)

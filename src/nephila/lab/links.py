@@ -1,0 +1,168 @@
+"""Which pages a page links to: its children in the tree, and further links inside and outside the site (4.3, 4.4).
+
+Inside links go to depths at most one below, so that a breadth-first depth is the tree's depth. Outside links go to
+home pages or to pages of depth 1, half of them within the site's community of 25. What is decided here is what the
+truth tells; how a link is written is decided in `spelling`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from math import gcd
+from typing import Final, NamedTuple
+
+from nephila.lab.card import COMMUNITY_SITES, Card, Cards
+from nephila.lab.draw import Stream, draw, geometric_table, key_of
+from nephila.lab.paths import in_other_case, path_of
+from nephila.lab.skeleton import HEAD_BYTES, KINDS, LINK_BYTES, Law, Skeleton, Skeletons, home_children, island_pages
+
+_EXTRA: Final = geometric_table(8.0)
+_OUTSIDE: Final = 51  # of 256: 20 %
+_HOME: Final = 179  # of 256: 70 % of outside links
+_ALIAS: Final = 64  # of 256, of links to the home page of a site that has aliases
+_OTHER_CASE: Final = 64  # of 256: 25 % of links in a site that folds case (4.9)
+_SESSION: Final = 10  # of 256, of further inside links
+_ATTRACTION: Final = 4.35  # sites by rank r get links as r^(-0.77): in-degrees with a tail exponent near 2.3
+_CANONICAL: Final = 51  # of 256: 20 % of the pages that have links of kind h name their own address
+_CANONICAL_BYTES: Final = 400
+_FRAMES_IN_ALL: Final = 6
+_LETTERS: Final = {"00f": "f", "0a0": "a", "h00": "h", "h0f": "hf", "ha0": "ah", "haf": "ahf"}
+_FURTHER: Final = {"00f": "f", "0a0": "a", "h00": "h", "h0f": "h", "ha0": "aaah", "haf": "aaah"}
+
+
+class Link(NamedTuple):
+    """One link. The absolute URL in normal form is origin + path; `session` is written and must be stripped."""
+
+    origin: str
+    path: str
+    letter: str  # a, f or h (S1-46)
+    session: str
+    inside: bool
+    word: int  # the draw that its spelling comes from
+    canonical: bool = False
+
+
+class Linker:
+    """Answers which links a page has; all of it computed from the page's numbers."""
+
+    def __init__(self, law: Law, cards: Cards, skeletons: Skeletons, alias_port: str) -> None:
+        self._law = law
+        self._cards = cards
+        self._skeletons = skeletons
+        self._alias_port = alias_port
+        key = key_of(law.seed, Stream.LINKS)
+        self._step = key % law.sites | 1
+        while gcd(self._step, law.sites) != 1:
+            self._step += 2
+        self._shift = draw(key, 1) % law.sites
+
+    def links(self, card: Card, skeleton: Skeleton, page: int) -> list[Link]:
+        """The links of a downloaded page, whether robots may follow them or not."""
+        if skeleton.copy[page]:
+            page -= 1
+        kind = KINDS[skeleton.kind[page]]
+        if kind == "000":
+            return []
+        letters, further = _LETTERS[kind], _FURTHER[kind]
+        key = key_of(card.links_key, page)
+        found: list[Link] = []
+        budget = int(skeleton.size_bytes[page]) - HEAD_BYTES
+        for child in range(int(skeleton.first_child[page]), int(skeleton.first_child[page + 1])):
+            link = self._inside(card, child, draw(key, child), "")
+            budget -= len(link.path) + LINK_BYTES
+            found.append(link)
+        extra_key = key_of(key, 1)
+        extra = _EXTRA.pick(extra_key)
+        if kind in ("00f", "h0f", "haf"):
+            extra = min(extra, _FRAMES_IN_ALL - len(found))
+        limit = _reach(skeleton, page)
+        for number in range(extra):
+            link = self._further(card, limit, draw(extra_key, number), kind)
+            budget -= len(link.path) + len(link.session) + LINK_BYTES + (0 if link.inside else len(link.origin))
+            if budget < 0:
+                break
+            found.append(link)
+        if page == 0:
+            found += self._island_next_door(card)
+        if (
+            "h" in kind
+            and extra_key >> 8 & 0xFF < _CANONICAL
+            and budget > _CANONICAL_BYTES
+            and len(found) > len(letters)
+        ):
+            found.append(Link(card.origin, path_of(card.paths, page), "h", "", True, extra_key, canonical=True))
+        while len(found) < len(letters):  # HEAD_BYTES has room for these
+            found.append(Link(card.origin, "/", "", "", True, draw(extra_key, -1 - len(found))))
+        for number, link in enumerate(found):
+            if link.canonical:
+                continue
+            letter = (
+                letters[number] if number < len(letters) else further[link.word >> 20 & 3 if len(further) > 1 else 0]
+            )
+            found[number] = link._replace(letter=letter)
+        return found
+
+    def home_of(self, site: int, word: int) -> str:
+        """The origin that a link to a site's home page names: at times one of its aliases."""
+        aliases = self._cards.aliases(site) if word & 0xFF < _ALIAS else ()
+        if aliases:
+            return f"http://{aliases[(word >> 8) % len(aliases)]}{self._alias_port}"
+        return self._cards.origin(site)
+
+    def _inside(self, card: Card, page: int, word: int, session: str) -> Link:
+        path = path_of(card.paths, page)
+        if card.paths.folds_case and word >> 40 & 0xFF < _OTHER_CASE and page and "%" not in path:
+            path = in_other_case(path, 1 + (word >> 48 & 1))
+        return Link(card.origin, path, "", session, True, word)
+
+    def _further(self, card: Card, limit: int, word: int, kind: str) -> Link:
+        if word & 0xFF < _OUTSIDE and self._law.sites > 1 and "f" not in kind:
+            return self._outside(card, mix_again(word))
+        place = (word >> 32) / 4294967296.0
+        target = int(limit**place) - 1 if word >> 8 & 1 else int(limit * place)
+        session = _session(word) if word >> 12 & 0xFF < _SESSION and target else ""
+        return self._inside(card, target, word * 5 & 0xFFFFFFFFFFFFFFFF, session)
+
+    def _outside(self, card: Card, word: int) -> Link:
+        sites = self._law.sites
+        first = card.model - card.model % COMMUNITY_SITES
+        size = min(COMMUNITY_SITES, sites - first)
+        if word & 1 and size > 1:
+            site = first + (word >> 32) % size
+        else:
+            rank = int(sites * ((word >> 32) / 4294967296.0) ** _ATTRACTION)
+            site = (rank * self._step + self._shift) % sites
+        if site == card.site:
+            site = (site + 1) % sites
+        if word >> 8 & 0xFF >= _HOME:
+            model = self._cards.model(site)
+            pages = home_children(self._law, model)
+            if pages:
+                target = self._cards.of(site)
+                return Link(target.origin, path_of(target.paths, 1 + (word >> 20) % pages), "", "", False, word)
+        return Link(self.home_of(site, word >> 16), "/", "", "", False, word)
+
+    def _island_next_door(self, card: Card) -> list[Link]:
+        """The home page of site s + 1 is the only one that links to an island of site s (4.4)."""
+        neighbour = (card.site - 1) % self._law.sites
+        target = self._cards.of(neighbour)
+        if neighbour == card.site or not island_pages(self._law, target.model):
+            return []
+        path = path_of(target.paths, self._skeletons.of(target.model).tree_pages)
+        return [Link(target.origin, path, "", "", False, key_of(card.links_key, neighbour))]
+
+
+def mix_again(word: int) -> int:
+    return draw(word, 1)
+
+
+def _reach(skeleton: Skeleton, page: int) -> int:
+    """How many pages, counted from the home page, lie at most one level below the page."""
+    if page >= skeleton.tree_pages:
+        return 1
+    starts = skeleton.level_starts
+    return starts[min(bisect_right(starts, page) + 1, len(starts) - 1)]
+
+
+def _session(word: int) -> str:
+    return f"{'sessionid' if word >> 24 & 1 else 'sid'}={word >> 28 & 0xFFFFFFFF:08x}"

@@ -1,0 +1,194 @@
+"""The bodies of pages: exactly as long as the skeleton planned, written from the page's numbers and its version.
+
+A body is head, links and filling. The filling is sliced from the language's pool (`words`), the links are spelled by
+`spelling`; a page whose links would not fit is written in the shortest form that holds them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from nephila.lab.card import Card
+from nephila.lab.draw import draw
+from nephila.lab.links import Link
+from nephila.lab.paths import path_of
+from nephila.lab.skeleton import Skeleton
+from nephila.lab.spelling import (
+    CANONICAL,
+    FRAMES,
+    NEXT,
+    REFRESH,
+    Where,
+    in_attribute,
+    in_body,
+    reference,
+    shortest,
+    spell_draw,
+)
+from nephila.lab.words import Pool, pool_of
+
+_DOCTYPE: Final = (
+    b'<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">\n<html>\n<head>\n',
+    b"<html>\n<head>\n",
+    b"<!doctype html>\n<HTML>\n<HEAD>\n",
+    b"<html>\n<head>\n",
+)
+_END: Final = b"</body>\n</html>\n"
+_FRAMES_END: Final = b"</noframes>\n</frameset>\n</html>\n"
+_BASE: Final = 8  # of 256 pages: about 3 % have a base element
+_NOFOLLOW: Final = 2  # of 256, by meta element
+_NOFOLLOW_HEADER: Final = 3  # of 256, up to here by header
+_NOINDEX: Final = 7  # of 256, up to here noindex alone
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a page's own draw decides about it, apart from links."""
+
+    word: int
+    follow: bool  # links may be followed
+    robots_meta: str
+    robots_header: str
+    has_base: bool
+
+
+def original(skeleton: Skeleton, page: int) -> int:
+    """The page whose body is shown: a copy shows the page before it (S0-14)."""
+    return page - 1 if skeleton.copy[page] else page
+
+
+def look_of(card: Card, skeleton: Skeleton, page: int) -> Look:
+    """The look of an original page."""
+    word = draw(card.look_key, page)
+    part = word & 0xFF
+    meta = header = ""
+    if page:
+        if part < _NOFOLLOW:
+            meta = "noindex,nofollow" if word & 0x100 else "NOFOLLOW"
+        elif part < _NOFOLLOW_HEADER:
+            header = "nofollow"
+        elif part < _NOINDEX:
+            meta = "noindex"
+    has_base = bool(page) and word >> 8 & 0xFF < _BASE and not _reads_anywhere(card, skeleton, page)
+    return Look(word, "nofollow" not in meta.lower() + header, meta, header, has_base)
+
+
+def write_page(card: Card, skeleton: Skeleton, page: int, links: list[Link], look: Look, version: int) -> bytes:
+    """The body of an original page at a version."""
+    size_bytes = int(skeleton.size_bytes[page])
+    pool = pool_of(card.tongue.language, card.tongue.codec)
+    framed = bool(links) and all(link.letter == "f" for link in links)
+    where = _where(card, skeleton, page, look)
+    head, body = _head(card, page, look, version, pool), []
+    if look.has_base:
+        head.append(f'<base href="{card.origin}{where.directory}">\n'.encode("ascii"))
+    refreshes = False
+    for link in links:
+        spelling = spell_draw(link)
+        if framed:
+            written = reference(link, where, spelling)
+            template = FRAMES[spelling >> 12 & 1]
+            body.append(template % (in_attribute(written, link, where, spelling), _anchor(pool, link)))
+        elif link.canonical:
+            head.append(CANONICAL % f"{link.origin}{link.path}".replace("&", "&amp;").encode("ascii"))
+        elif link.letter == "h" and spelling >> 20 == 0 and not refreshes:
+            written = reference(link, where, spelling)
+            head.append(REFRESH[spelling >> 12 & 1] % in_attribute(written, link, where, spelling))
+            refreshes = True
+        elif link.letter == "h" and spelling >> 20 == 1:
+            written = reference(link, where, spelling)
+            head.append(NEXT % in_attribute(written, link, where, spelling))
+        else:
+            body.append(in_body(link, where, _anchor(pool, link)))
+    if framed:
+        head.append(b"</head>\n<frameset cols='20%,*'>\n")
+        body.append(b"<noframes>\n")
+    else:
+        head.append(_opening(card, page, look, pool))
+    end = _FRAMES_END if framed else _END
+    front, middle = b"".join(head), b"".join(body)
+    room = size_bytes - len(front) - len(middle) - len(end)
+    if room < 0:
+        return _write_short(card, page, links, look, size_bytes, framed, pool)
+    if framed:
+        return b"".join((front, middle, pool.filling(draw(look.word, version), room), end))
+    above = room >> 1
+    word = draw(look.word, version)
+    return b"".join((front, pool.filling(word, above), middle, pool.filling(word >> 20, room - above), end))
+
+
+def _write_short(
+    card: Card, page: int, links: list[Link], look: Look, size_bytes: int, framed: bool, pool: Pool
+) -> bytes:
+    meta = f"<meta charset={card.tongue.label}>" if card.says_charset_in_meta else ""
+    robots = f"<meta name=robots content='{look.robots_meta}'>" if look.robots_meta else ""
+    front = f"<html><head>{meta}<title>{page}</title>{robots}</head>".encode("ascii")
+    end = b"</html>"
+    if framed:
+        front += b"<frameset>"
+        middle = b"".join(shortest(link).replace(b"<iframe", b"<frame").replace(b"</iframe>", b"") for link in links)
+        end = b"</frameset></html>"
+    else:
+        front += b"<body>"
+        middle = b"".join(shortest(link) for link in links)
+    return front + middle + pool.filling(look.word, size_bytes - len(front) - len(middle) - len(end)) + end
+
+
+def _head(card: Card, page: int, look: Look, version: int, pool: Pool) -> list[bytes]:
+    word = look.word
+    words = pool.words
+    count = len(words)
+    parts = [_DOCTYPE[word >> 16 & 3]]
+    if card.says_charset_in_meta:
+        label = card.tongue.label
+        if word >> 18 & 3 or page == 0:
+            parts.append(f'<meta http-equiv="Content-Type" content="text/html; charset={label}">\n'.encode("ascii"))
+        else:
+            parts.append(f'<META charset="{label}">\n'.encode("ascii"))
+    title = b" ".join((words[(word >> 20) % count], words[(word >> 28) % count], words[(word >> 36) % count]))
+    parts.append(b"<title>%b %d-%d</title>\n" % (title, card.site, page))
+    if word >> 44 & 7:
+        parts.append(
+            b'<meta name="description" content="%b %b %b">\n'
+            % (words[(word >> 24) % count], title, words[(word >> 40) % count])
+        )
+    if look.robots_meta:
+        parts.append(f'<meta name="robots" content="{look.robots_meta}">\n'.encode("ascii"))
+    return parts
+
+
+def _opening(card: Card, page: int, look: Look, pool: Pool) -> bytes:
+    """The end of the head and the first lines of the body, with things that look like links and are none (S3-9)."""
+    word = look.word
+    host = card.host.encode("ascii")
+    parts = [b'<link rel="stylesheet" href="/style.css">\n</head>\n<body bgcolor="#ffffff">\n<h1>%b</h1>\n' % host]
+    if word >> 48 & 3 == 0:
+        year, month, day = 1999 + (word >> 50) % 5, 1 + (word >> 54) % 12, 1 + (word >> 58) % 28
+        parts.append(b"<p class=date>%d-%02d-%02d</p>\n" % (year, month, day))
+    if word >> 44 & 15 == 3:
+        parts.append(b"<p>http://%b/plain/text%d.html</p>\n" % (host, page))
+    if word >> 52 & 15 == 5:
+        parts.append(b'<!-- <a href="/old/comment%d.html">old</a> -->\n' % page)
+    if word >> 56 & 15 == 7:
+        parts.append(b'<a href="mailto:webmaster@%b">%b</a>\n' % (host, pool.words[0]))
+    return b"".join(parts)
+
+
+def _anchor(pool: Pool, link: Link) -> bytes:
+    return pool.words[(link.word >> 16) % len(pool.words)]
+
+
+def _reads_anywhere(card: Card, skeleton: Skeleton, page: int) -> bool:
+    """Pages that are served under several paths must not hold relative references."""
+    return card.paths.folds_case or (page + 1 < skeleton.pages and bool(skeleton.copy[page + 1]))
+
+
+def _where(card: Card, skeleton: Skeleton, page: int, look: Look) -> Where:
+    codec = card.tongue.codec
+    if _reads_anywhere(card, skeleton, page):
+        return Where("", "", codec)
+    if look.has_base:
+        return Where("", "/" + card.paths.directory(look.word >> 32), codec)
+    path = path_of(card.paths, page)
+    return Where(path, path[: path.partition("?")[0].rfind("/") + 1], codec)
