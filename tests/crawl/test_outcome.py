@@ -29,7 +29,7 @@ from nephila.crawl.outcome import (
 )
 from nephila.records import Outcome
 
-CRAWL = Crawl()
+CRAWL = Crawl(retries=2, failures_before_sleep=5, sleep_min=60.0, sleep_max=86_400.0, give_up=3)
 DAY = 86_400.0
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nephila.crawl.patterns import Rule, canonical_path, canonical_pattern, index_rules, whole_glob
+from nephila.crawl.patterns import TOO_MANY, Rule, canonical_path, canonical_pattern, index_rules, whole_glob
 
 
 def naive_match(pattern: str, path: str) -> bool:
@@ -44,6 +44,7 @@ def test_the_winner_is_that_of_the_naive_matcher(given_rules: list[Rule], path: 
     assert (None if winner is None else winner.allow) == naive_winner(given_rules, path)
 
 
+@settings(max_examples=40)  # each draws a hundred rules
 @given(st.lists(rules, min_size=60, max_size=120, unique=True), paths)
 def test_many_wildcard_rules_found_by_their_pieces_decide_alike(given_rules: list[Rule], path: str) -> None:
     winner = index_rules(given_rules).winner(path)
@@ -124,3 +125,17 @@ def test_e16_a_hundred_thousand_rules_answer_a_thousand_urls_in_two_seconds(shap
     assert time.process_time() - started < 2.0
     assert answers == [None] * 1000
     assert index.winner(shape.format(777).replace("*", "").removesuffix("$")) is not None
+
+
+def test_a_file_written_so_that_everything_nearly_matches_forbids_instead_of_stalling() -> None:
+    # given as many such rules as 500 KiB hold, and a URL of the greatest length
+    index = index_rules([Rule(False, f"/*aaaaaaaa{number}*b$") for number in range(17_000)])
+    path = "/" + "a" * 2047
+    # then
+    assert index.winner(path) == TOO_MANY
+    assert min(seconds_of(index.winner, path) for _ in range(3)) < 0.05
+    assert index.winner("/" + "a" * 60) is None
+
+
+def test_a_path_is_never_empty() -> None:
+    assert index_rules([Rule(False, "/*x")]).winner(canonical_path("")) is None

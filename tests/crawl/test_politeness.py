@@ -25,7 +25,7 @@ from nephila.crawl.politeness import (
     under_profile,
 )
 
-POLITE = Politeness()
+POLITE = Politeness(min_delay=1.0, delay_factor=10.0, max_delay=300.0)
 NOW = 1_800_000_000.0
 
 

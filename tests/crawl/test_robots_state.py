@@ -23,7 +23,7 @@ from nephila.records import Outcome
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0
-CRAWL = Crawl()
+CRAWL = Crawl(retries=2, failures_before_sleep=5, sleep_min=60.0, sleep_max=86_400.0, give_up=3)
 FORBIDS_X = RobotsAnswer(Outcome.OK, 200, b"User-agent: *\nDisallow: /x")
 
 
