@@ -438,6 +438,39 @@ static int read_page(Page *page, Place p) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* Printable ASCII without "&" needs no decoding: it becomes text here, without the blanks around it. */
+static PyObject *text_or_bytes(const char *at, Py_ssize_t n) {
+    PyObject *text;
+    Py_ssize_t i;
+    for (i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)at[i];
+        if (c < ' ' || c > '~' || c == '&') return PyBytes_FromStringAndSize(at, n);
+    }
+    while (n && *at == ' ') { at++; n--; }
+    while (n && at[n - 1] == ' ') n--;
+    text = PyUnicode_New(n, 127);
+    if (text && n) memcpy(PyUnicode_1BYTE_DATA(text), at, n);
+    return text;
+}
+
+static PyObject *link_row(Page *page, Found *link) {
+    PyObject *href = text_or_bytes((const char *)link->href.at, link->href.n);
+    PyObject *anchor = href ? text_or_bytes(link->anchor_n ? page->anchors + link->anchor_at : "", link->anchor_n) : NULL;
+    PyObject *row = anchor ? PyTuple_New(4) : NULL;
+    PyObject *origin = row ? PyLong_FromLong(link->origin) : NULL;
+    if (!origin) {
+        Py_XDECREF(href);
+        Py_XDECREF(anchor);
+        Py_XDECREF(row);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(row, 0, href);
+    PyTuple_SET_ITEM(row, 1, origin);
+    PyTuple_SET_ITEM(row, 2, Py_NewRef(link->nofollow ? Py_True : Py_False));
+    PyTuple_SET_ITEM(row, 3, anchor);
+    return row;
+}
+
 static PyObject *tokenise(PyObject *self, PyObject *args) {
     Page page = {0};
     Py_buffer body;
@@ -453,9 +486,7 @@ static PyObject *tokenise(PyObject *self, PyObject *args) {
     page.title = Py_NewRef(Py_None);
     if (page.marks && page.scripts && page.handlers && read_page(&page, body.buf) == 0) links = PyList_New(page.found_n);
     for (i = 0; links && i < page.found_n; i++) {
-        Found *link = page.found + i;
-        PyObject *row = Py_BuildValue("(y#iOy#)", link->href.at, link->href.n, link->origin, link->nofollow ? Py_True : Py_False,
-                                      link->anchor_n ? page.anchors + link->anchor_at : "", link->anchor_n);
+        PyObject *row = link_row(&page, page.found + i);
         if (!row) Py_CLEAR(links);
         else PyList_SET_ITEM(links, i, row);
     }

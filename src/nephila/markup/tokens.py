@@ -43,8 +43,9 @@ class Mark(IntEnum):
 class Tokens(NamedTuple):
     """What the tokenizer found; a tuple, because the compiled form builds it."""
 
-    links: list[tuple[bytes, int, bool, bytes]]
-    """href, origin, nofollow and anchor text, one per href and origin; the first anchor text that is not empty."""
+    links: list[tuple[str | bytes, int, bool, str | bytes]]
+    """href, origin, nofollow and anchor text, one per href and origin; the first anchor text that is not empty.
+    Printable ASCII without "&" needs no decoding and is text already, without the blanks around it."""
     link_count: int
     """links written on the page: repeated ones, too long ones and those beyond the limit included"""
     too_long: int
@@ -71,6 +72,7 @@ _ATTRIBUTES: Final = re.compile(
 )
 _COMMENT_END: Final = re.compile(rb"--!?>")
 _SCRIPT_STEP: Final = re.compile(rb"<!--|-->|<(/?)script(?=[ \t\n\f\r/>])", re.IGNORECASE)
+_PRINTABLE: Final = re.compile(rb"[ -%'-~]*+")
 _RUN: Final = re.compile(rb"[ \t\n\f\r\0]+")
 _RAW_TEXT: Final = frozenset({b"iframe", b"style", b"textarea", b"xmp", b"noembed", b"noframes", b"title", b"script"})
 _RAW_TEXT_END: Final = {name: re.compile(rb"</" + name + rb"(?=[ \t\n\f\r/>])", re.IGNORECASE) for name in _RAW_TEXT}
@@ -80,6 +82,15 @@ _BREAKS_OUT: Final = frozenset(
     b"nobr ruby span embed small table center strike strong listing blockquote desc title foreignobject".split()
 )
 _WANTED: Final = frozenset(b"a area frame iframe base link meta".split())
+# Text and plain tags that change nothing as long as no anchor is open: most of a page, passed over in one match.
+_DULL: Final = re.compile(
+    rb"(?:[^<]++|</?(?!(?:"
+    + b"|".join(sorted(_WANTED | _RAW_TEXT | {b"template", b"svg", b"math", b"plaintext"}))
+    + rb")[ \t\n\f\r/>])[A-Za-z][A-Za-z0-9]*+"
+    rb"(?:[ \t\n\f\r]++(?!on)[A-Za-z][A-Za-z-]*+=(?:\"[^\"]*+\"|'[^']*+'|[A-Za-z0-9#%_-]++(?=[ \t\n\f\r>])))*+"
+    rb"[ ]?+/?+>)*+",
+    re.IGNORECASE,
+)
 _ALPHA: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LINK_ELEMENTS: Final = {
     b"a": (Origin.A, b"href"),
@@ -96,6 +107,10 @@ def tokenise(body: bytes, max_links: int, max_href: int, max_anchor: int, max_ti
 
 def _contains_code(text: bytes) -> bool:
     return b"location" in text or b"window.open" in text
+
+
+def _text_or_bytes(raw: bytes) -> str | bytes:
+    return raw.decode("ascii").strip(" ") if _PRINTABLE.fullmatch(raw) else raw
 
 
 def _one_gap(run: re.Match[bytes]) -> bytes:
@@ -126,6 +141,9 @@ class _Page:
         body, size = self.body, len(self.body)
         at: int | None = 0
         while at is not None and at < size:
+            if self.open_link is None and not self.foreign:
+                dull = _DULL.match(body, at)
+                at = dull.end() if dull else at
             less = body.find(b"<", at)
             if self.open_link is not None:
                 self.append_text(body[at : less if less >= 0 else size])
@@ -133,7 +151,10 @@ class _Page:
                 break
             at = self.read_markup(less)
         self.close_anchor()
-        links = [(href, origin, nofollow, text) for (href, origin), (nofollow, text) in self.links.items()]
+        links = [
+            (_text_or_bytes(href), origin, nofollow, _text_or_bytes(anchor))
+            for (href, origin), (nofollow, anchor) in self.links.items()
+        ]
         return Tokens(links, self.link_count, self.too_long, self.marks, self.scripts, self.handlers, self.title)
 
     def read_markup(self, less: int) -> int | None:
