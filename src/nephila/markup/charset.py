@@ -62,7 +62,8 @@ _UNLISTED: Final = {
     "csmacintosh": "mac_roman",
 }
 _EXTENDS_ASCII_NOT: Final = re.compile(r"utf[-_]?(?:16|32)|iso[-_]?2022|hz", re.IGNORECASE)
-_HEADER: Final = re.compile(r"charset[ \t]*+=[ \t]*+[\"']?+([^\"';,\s]++)", re.IGNORECASE)
+_HEADER: Final = re.compile(r"(?:[;\s]|^)charset[ \t]*+=[ \t]*+[\"']?+([^\"';,\s]++)", re.IGNORECASE)
+_XML_DECLARATION: Final = re.compile(rb"<\?xml[^>]*?encoding[ \t\n\r]*+=[ \t\n\r]*+[\"']([A-Za-z0-9._:-]++)[\"']")
 _PRESCAN_BYTES: Final = 1024
 _DETECTION_BYTES: Final = 64 * 1024
 _META_STEP: Final = re.compile(rb"<!--|<meta(?=[ \t\n\f\r/])|</?[A-Za-z]|<[!/?]", re.IGNORECASE)
@@ -99,17 +100,23 @@ def codec_for(label: str) -> str | None:
 def choose(body: bytes, content_type: str | None) -> Charset:
     """The charset of a body that came with this Content-Type header."""
     in_header = declared_in_header(content_type or "")
-    in_meta = None if in_header and codec_for(in_header) else declared_in_meta(body)
-    declared = in_header if in_meta is None else in_meta
+    codec = codec_for(in_header) if in_header else None
+    declared = in_header
+    if codec is None:
+        in_meta = declared_in_meta(body[:_PRESCAN_BYTES])
+        if in_meta:
+            declared, codec = in_meta, _codec_for_meta(in_meta)
     for mark, marked in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return Charset(marked, declared)
-    codec = codec_for(in_header) if in_header else None
-    if codec is None and in_meta:
-        codec = codec_for(in_meta)
-        if codec and codec.startswith("utf-16"):
-            codec = "utf-8"  # the label was read as ASCII, so it is wrong
-    return Charset(codec or _detect(body), declared)
+    if codec is not None:
+        return Charset(codec, declared)
+    if _is_utf8(body):
+        return Charset(_escaped_charset(body), declared)
+    late = declared_in_meta(body[:_DETECTION_BYTES])  # old pages begin with long scripts
+    if late and (codec := _codec_for_meta(late)):
+        return Charset(codec, late)
+    return Charset(_detect(body), declared)
 
 
 def declared_in_header(content_type: str) -> str | None:
@@ -118,9 +125,8 @@ def declared_in_header(content_type: str) -> str | None:
     return label[1] if label else None
 
 
-def declared_in_meta(body: bytes) -> str | None:
-    """The label in a meta element among the first 1024 bytes (WHATWG "prescan")."""
-    start = body[:_PRESCAN_BYTES]
+def declared_in_meta(start: bytes) -> str | None:
+    """The label in a meta element, or in an XML declaration, at the start of a body (WHATWG "prescan")."""
     at = 0
     while step := _META_STEP.search(start, at):
         at = step.end()
@@ -134,7 +140,8 @@ def declared_in_meta(body: bytes) -> str | None:
                 return label
         else:
             at = start.find(b">", at) + 1 or len(start)
-    return None
+    declaration = _XML_DECLARATION.match(start)
+    return declaration[1].decode("ascii") if declaration else None
 
 
 def _name_end(start: bytes, at: int) -> int:
@@ -162,14 +169,37 @@ def _read_tag(start: bytes, at: int) -> tuple[str | None, int]:
     return label.decode("latin-1").strip(), at
 
 
-def _detect(body: bytes) -> str:
-    """UTF-8 where it is valid (a cut last character forgiven), else what the bytes look like."""
+def _codec_for_meta(label: str) -> str | None:
+    """A label that could be read as ASCII is wrong when it names UTF-16 (WHATWG)."""
+    codec = codec_for(label)
+    return "utf-8" if codec and codec.startswith(("utf-16", "utf-32")) else codec
+
+
+def _is_utf8(body: bytes) -> bool:
+    """Valid, with a last character that a limit cut in two forgiven."""
     try:
         codecs.getincrementaldecoder("utf-8")("strict").decode(body)
     except UnicodeDecodeError:
-        pass
-    else:
-        return "iso2022_jp" if b"\x1b$" in body else "utf-8"
-    # Asked for web labels, the detector turns CP949, which it knows, into utf-8; so it is asked for its own names.
+        return False
+    return True
+
+
+def _escaped_charset(body: bytes) -> str:
+    """Bytes that are valid UTF-8 may also be UTF-16 without a mark, or switch charsets by escape sequences."""
+    if body[:2] in (b"<\0", b"\0<"):
+        return "utf-16-le" if body[:1] == b"<" else "utf-16-be"
+    if b"\x1b$" not in body:
+        return "utf-8"
+    return "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp"
+
+
+def _detect(body: bytes) -> str:
+    """What the bytes look like. Asked for web labels, the detector turns CP949, which it knows, into utf-8;
+    so it is asked for its own names."""
     found = detect_encoding(body[:_DETECTION_BYTES], html5_compatible=False)
-    return (codec_for(found) if found else None) or "cp1252"
+    if not found:
+        return "cp1252"
+    try:
+        return codec_for(found) or codecs.lookup(found).name
+    except LookupError:
+        return "cp1252"

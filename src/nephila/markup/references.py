@@ -8,7 +8,10 @@ from html.entities import html5
 from typing import Final
 
 _REFERENCE: Final = re.compile(r"&(?:#[xX][0-9A-Fa-f]+|#[0-9]+|[A-Za-z][A-Za-z0-9]*);?=?")
-_LONGEST_NUMBER: Final = 12
+_MOST_DIGITS: Final = 7
+_WINDOWS_1252: Final = {
+    code: bytes([code]).decode("cp1252") for code in range(0x80, 0xA0) if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+}
 
 
 def decode_text(text: str) -> str:
@@ -37,7 +40,14 @@ def _in_attribute(reference: re.Match[str]) -> str:
 
 
 def _number(written: str) -> str:
-    """The character of a number; a long one is no character, and turning it into an integer would cost its square."""
-    if len(written) > _LONGEST_NUMBER and len(written.lstrip("&#xX0").rstrip(";=")) > _LONGEST_NUMBER:
-        return "\ufffd" + ("=" if written.endswith("=") else "")
-    return html.unescape(written)
+    """The character of a number, with what follows it; 128 to 159 mean windows-1252, as pages of old meant them."""
+    rest = "=" if written.endswith("=") else ""
+    digits = written[2:].rstrip(";=")
+    is_hexadecimal = digits[0] in "xX"
+    digits = digits.lstrip("xX").lstrip("0") or "0"
+    if len(digits) > _MOST_DIGITS:  # turning a number of any length into an integer would cost its square
+        return "\ufffd" + rest
+    code = int(digits, 16 if is_hexadecimal else 10)
+    if code == 0 or 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
+        return "\ufffd" + rest
+    return _WINDOWS_1252.get(code, chr(code)) + rest
