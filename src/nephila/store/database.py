@@ -196,6 +196,11 @@ def database_errors(path: Path) -> Iterator[None]:
         raise DamagedError(
             f"{path} is damaged ({problem}); run `nephila repair` to rebuild it from the archive."
         ) from problem
+    except UnicodeDecodeError as problem:
+        # Only UTF-8 is ever written, so a text that is not UTF-8 was changed on the disk.
+        raise DamagedError(
+            f"{path} is damaged (a text is not UTF-8); run `nephila repair` to rebuild it from the archive."
+        ) from problem
     except apsw.FullError as problem:
         raise _disk_full(path) from problem
     except apsw.BusyError as problem:

@@ -120,9 +120,9 @@ class AppendFile:
             self.size_bytes = disk.size_bytes(self._descriptor)
 
     def append(self, content: bytes, half_point: str = "") -> None:
-        """Write all of `content`; a crash armed at `half_point` finds half of it written."""
+        """Write all of `content`; a crash planned at `half_point` finds half of it written."""
         with disk_errors(self.path):
-            if half_point and crash_armed(half_point):
+            if half_point and crash_planned(half_point):
                 middle = len(content) // 2
                 self._write_all(content[:middle])
                 crash_point(half_point)
@@ -217,9 +217,9 @@ class _CrashPlan:
 _crash_plan = _CrashPlan(os.environ[CRASH_VARIABLE]) if os.environ.get(CRASH_VARIABLE) else None
 
 
-def crash_armed(name: str) -> bool:
-    """Whether the next pass of `name` is the one to die at."""
-    return _crash_plan is not None and _crash_plan.name == name and _crash_plan.left == 1
+def crash_planned(name: str) -> bool:
+    """Whether this process is to die at some pass of `name`."""
+    return _crash_plan is not None and _crash_plan.name == name
 
 
 def crash_point(name: str) -> None:
