@@ -275,7 +275,7 @@ async def test_a_terminated_worker_cleans_up(engine: Engine, tmp_path: Path) -> 
 
 
 async def test_a_slow_receiver_holds_the_sender_back(engine: Engine, tmp_path: Path) -> None:
-    # given a worker that would send 10 GB, and a parent that receives three frames of 1 MiB
+    # given a worker that would send 200 MiB, and a parent that receives three frames of 1 MiB
     (handle,) = await engine.spawn(tasks.flood, [tmp_path])
     for _ in range(3):
         assert len(await handle.receive() or b"") == 2**20

@@ -133,6 +133,21 @@ async def test_a_killed_worker_is_noticed_and_its_work_given_out_again(local: En
     await finish_all([other])
 
 
+async def test_the_last_words_of_an_ended_worker_are_heard_even_if_a_send_fails_first(local: Engine) -> None:
+    # given a worker that sent and ended while its parent's event loop stood still
+    (handle,) = await local.spawn(tasks.count_up, [100])
+    assert handle.pid is not None
+    pid = handle.pid
+    wait_until(lambda: not runs(pid))
+
+    # when the parent first sends, which fails
+    await handle.send(b"to nobody")
+
+    # then nothing is lost
+    assert [int(frame) async for frame in all_frames(handle)] == list(range(100))
+    assert await handle.join() == 0
+
+
 async def test_a_sender_that_waits_for_a_killed_worker_is_let_go(local: Engine, tmp_path: Path) -> None:
     (handle,) = await local.spawn(tasks.oversleep, [tmp_path])
 

@@ -21,14 +21,14 @@ _WRITE_BUFFER_BYTES: Final = 2**20
 class Connection(asyncio.Protocol):
     """One end of a socket pair. `half_open`: may go on sending after the other side said it sends no more."""
 
-    def __init__(self, *, half_open: bool) -> None:
+    def __init__(self, *, half_open: bool, spare: socket.socket | None = None) -> None:
         self._half_open = half_open
+        self._spare = spare
         self._transport: asyncio.Transport | None = None
         self._lane = Lane()
         self._partial = bytearray()
         self._reading_paused = False
         self._unbounded = False
-        self._discarding = False
         self._lost = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -36,7 +36,8 @@ class Connection(asyncio.Protocol):
     @classmethod
     async def over(cls, sock: socket.socket, *, half_open: bool) -> Connection:
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_connection(lambda: cls(half_open=half_open), sock=sock)
+        spare = sock.dup()
+        _, connection = await loop.create_connection(lambda: cls(half_open=half_open, spare=spare), sock=sock)
         return connection
 
     @property
@@ -65,20 +66,11 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
 
     async def leave(self) -> None:
-        """Finish, and stay until the other side has read it all, since closing on unread frames would reset it."""
+        """Close once everything sent has left this process; what the other side did not read yet waits there."""
         transport = self._transport
         assert transport is not None
         transport.set_write_buffer_limits(high=0)  # from now on "writable" means that nothing is buffered
         await self._writable.wait()
-        self.finish()
-        self._discarding = True
-        self._resume_reading()
-        try:
-            async with asyncio.timeout(GRACE_S):
-                while await self._lane.take() is not None:
-                    pass
-        except TimeoutError:
-            pass
         transport.close()
 
     async def settle(self) -> None:
@@ -102,8 +94,6 @@ class Connection(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=_WRITE_BUFFER_BYTES)
 
     def data_received(self, data: bytes) -> None:
-        if self._discarding:
-            return
         self._partial += data
         whole = memoryview(self._partial)
         start, end = 0, len(whole)
@@ -127,6 +117,10 @@ class Connection(asyncio.Protocol):
         return self._half_open
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if self._spare is not None:
+            if exc is not None:
+                self._read_rest(self._spare)
+            self._spare.close()
         self._lost.set()
         self._lane.close()
         self._writable.set()
@@ -136,6 +130,15 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._writable.set()
+
+    def _read_rest(self, sock: socket.socket) -> None:
+        """A failed write makes the event loop forget what is still to be read: the last words of a dead worker."""
+        self._unbounded = True
+        try:
+            while rest := sock.recv(2**18, socket.MSG_DONTWAIT):
+                self.data_received(rest)
+        except OSError:
+            pass  # nothing more, or nobody there
 
     def _pause_reading(self) -> None:
         if not self._reading_paused and self._transport is not None and not self._transport.is_closing():
