@@ -27,7 +27,8 @@ _CANONICAL: Final = 51  # of 256: 20 % of the pages that have links of kind h na
 _CANONICAL_BYTES: Final = 400
 _FRAMES_IN_ALL: Final = 6
 _LETTERS: Final = {"00f": "f", "0a0": "a", "h00": "h", "h0f": "hf", "ha0": "ah", "haf": "ahf"}
-_FURTHER: Final = {"00f": "f", "0a0": "a", "h00": "h", "h0f": "h", "ha0": "aaah", "haf": "aaah"}
+_FURTHER: Final = {"00f": "ffff", "0a0": "aaaa", "h00": "hhhh", "h0f": "hhhh", "ha0": "aaah", "haf": "aaah"}
+_PATHS_HELD: Final = 1 << 15
 
 
 class Link(NamedTuple):
@@ -55,6 +56,7 @@ class Linker:
         while gcd(self._step, law.sites) != 1:
             self._step += 2
         self._shift = draw(key, 1) % law.sites
+        self._paths: dict[int, str] = {}  # key of the site's paths + page; keys are 64-bit hashes
 
     def links(self, card: Card, skeleton: Skeleton, page: int) -> list[Link]:
         """The links of a downloaded page, whether robots may follow them or not."""
@@ -68,38 +70,36 @@ class Linker:
         found: list[Link] = []
         budget = int(skeleton.size_bytes[page]) - HEAD_BYTES
         for child in range(int(skeleton.first_child[page]), int(skeleton.first_child[page + 1])):
-            link = self._inside(card, child, draw(key, child), "")
+            word = draw(key, child)
+            letter = letters[len(found)] if len(found) < len(letters) else further[word >> 20 & 3]
+            link = Link(card.origin, self._path(card, child, word), letter, "", True, word)
             budget -= len(link.path) + LINK_BYTES
             found.append(link)
         extra_key = key_of(key, 1)
         extra = _EXTRA.pick(extra_key)
-        if kind in ("00f", "h0f", "haf"):
+        if "f" in letters:
             extra = min(extra, _FRAMES_IN_ALL - len(found))
         limit = _reach(skeleton, page)
         for number in range(extra):
-            link = self._further(card, limit, draw(extra_key, number), kind)
-            budget -= len(link.path) + len(link.session) + LINK_BYTES + (0 if link.inside else len(link.origin))
+            word = draw(extra_key, number)
+            letter = letters[len(found)] if len(found) < len(letters) else further[word >> 20 & 3]
+            if word & 0xFF < _OUTSIDE and self._law.sites > 1 and "f" not in letters:
+                link = self._outside(card, letter, draw(word, 1))
+                budget -= len(link.origin)
+            else:
+                link = self._further(card, letter, limit, word)
+            budget -= len(link.path) + len(link.session) + LINK_BYTES
             if budget < 0:
                 break
             found.append(link)
-        if page == 0:
-            found += self._island_next_door(card)
-        if (
-            "h" in kind
-            and extra_key >> 8 & 0xFF < _CANONICAL
-            and budget > _CANONICAL_BYTES
-            and len(found) > len(letters)
-        ):
-            found.append(Link(card.origin, path_of(card.paths, page), "h", "", True, extra_key, canonical=True))
+        if page == 0 and "f" not in letters:
+            found += self._island_next_door(card, further[0])
+        if "h" in letters and extra_key >> 8 & 0xFF < _CANONICAL and budget > _CANONICAL_BYTES and len(found) > 3:
+            path = path_of(card.paths, page)
+            found.append(Link(card.origin, path, "h", "", True, extra_key, canonical=True))
         while len(found) < len(letters):  # HEAD_BYTES has room for these
-            found.append(Link(card.origin, "/", "", "", True, draw(extra_key, -1 - len(found))))
-        for number, link in enumerate(found):
-            if link.canonical:
-                continue
-            letter = (
-                letters[number] if number < len(letters) else further[link.word >> 20 & 3 if len(further) > 1 else 0]
-            )
-            found[number] = link._replace(letter=letter)
+            word = draw(extra_key, -1 - len(found))
+            found.append(Link(card.origin, "/", letters[len(found)], "", True, word))
         return found
 
     def home_of(self, site: int, word: int) -> str:
@@ -109,21 +109,29 @@ class Linker:
             return f"http://{aliases[(word >> 8) % len(aliases)]}{self._alias_port}"
         return self._cards.origin(site)
 
-    def _inside(self, card: Card, page: int, word: int, session: str) -> Link:
-        path = path_of(card.paths, page)
-        if card.paths.folds_case and word >> 40 & 0xFF < _OTHER_CASE and page and "%" not in path:
-            path = in_other_case(path, 1 + (word >> 48 & 1))
-        return Link(card.origin, path, "", session, True, word)
+    def _path(self, card: Card, page: int, word: int) -> str:
+        """The path of a page of the same site, at times in another case."""
+        if page == 0:
+            return "/"
+        held = self._paths
+        name = card.paths.key + page
+        path = held.get(name)
+        if path is None:
+            if len(held) >= _PATHS_HELD:
+                held.clear()
+            held[name] = path = path_of(card.paths, page)
+        if card.paths.folds_case and word >> 40 & 0xFF < _OTHER_CASE and "%" not in path:
+            return in_other_case(path, 1 + (word >> 48 & 1))
+        return path
 
-    def _further(self, card: Card, limit: int, word: int, kind: str) -> Link:
-        if word & 0xFF < _OUTSIDE and self._law.sites > 1 and "f" not in kind:
-            return self._outside(card, mix_again(word))
+    def _further(self, card: Card, letter: str, limit: int, word: int) -> Link:
         place = (word >> 32) / 4294967296.0
         target = int(limit**place) - 1 if word >> 8 & 1 else int(limit * place)
         session = _session(word) if word >> 12 & 0xFF < _SESSION and target else ""
-        return self._inside(card, target, word * 5 & 0xFFFFFFFFFFFFFFFF, session)
+        case_word = (word & 0xFFFFFFFF) << 20  # the upper half has chosen the target
+        return Link(card.origin, self._path(card, target, case_word), letter, session, True, word)
 
-    def _outside(self, card: Card, word: int) -> Link:
+    def _outside(self, card: Card, letter: str, word: int) -> Link:
         sites = self._law.sites
         first = card.model - card.model % COMMUNITY_SITES
         size = min(COMMUNITY_SITES, sites - first)
@@ -139,21 +147,17 @@ class Linker:
             pages = home_children(self._law, model)
             if pages:
                 target = self._cards.of(site)
-                return Link(target.origin, path_of(target.paths, 1 + (word >> 20) % pages), "", "", False, word)
-        return Link(self.home_of(site, word >> 16), "/", "", "", False, word)
+                return Link(target.origin, path_of(target.paths, 1 + (word >> 20) % pages), letter, "", False, word)
+        return Link(self.home_of(site, word >> 16), "/", letter, "", False, word)
 
-    def _island_next_door(self, card: Card) -> list[Link]:
+    def _island_next_door(self, card: Card, letter: str) -> list[Link]:
         """The home page of site s + 1 is the only one that links to an island of site s (4.4)."""
         neighbour = (card.site - 1) % self._law.sites
         target = self._cards.of(neighbour)
         if neighbour == card.site or not island_pages(self._law, target.model):
             return []
         path = path_of(target.paths, self._skeletons.of(target.model).tree_pages)
-        return [Link(target.origin, path, "", "", False, key_of(card.links_key, neighbour))]
-
-
-def mix_again(word: int) -> int:
-    return draw(word, 1)
+        return [Link(target.origin, path, letter, "", False, key_of(card.links_key, neighbour))]
 
 
 def _reach(skeleton: Skeleton, page: int) -> int:

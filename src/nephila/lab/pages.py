@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nephila.lab.card import Card
-from nephila.lab.draw import draw
+from nephila.lab.draw import GOLDEN, MASK, draw
 from nephila.lab.links import Link
 from nephila.lab.paths import path_of
 from nephila.lab.skeleton import Skeleton
@@ -20,11 +20,9 @@ from nephila.lab.spelling import (
     NEXT,
     REFRESH,
     Where,
-    in_attribute,
+    attribute_of,
     in_body,
-    reference,
     shortest,
-    spell_draw,
 )
 from nephila.lab.words import Pool, pool_of
 
@@ -84,23 +82,23 @@ def write_page(card: Card, skeleton: Skeleton, page: int, links: list[Link], loo
     if look.has_base:
         head.append(f'<base href="{card.origin}{where.directory}">\n'.encode("ascii"))
     refreshes = False
+    words = pool.words
     for link in links:
-        spelling = spell_draw(link)
-        if framed:
-            written = reference(link, where, spelling)
-            template = FRAMES[spelling >> 12 & 1]
-            body.append(template % (in_attribute(written, link, where, spelling), _anchor(pool, link)))
+        spelling = (link.word * GOLDEN & MASK) >> 40
+        anchor = words[(link.word >> 16) % len(words)]
+        if link.letter == "a":
+            body.append(in_body(link, where, anchor, spelling))
+        elif framed:
+            body.append(FRAMES[spelling >> 12 & 1] % (attribute_of(link, where, spelling), anchor))
         elif link.canonical:
             head.append(CANONICAL % f"{link.origin}{link.path}".replace("&", "&amp;").encode("ascii"))
         elif link.letter == "h" and spelling >> 20 == 0 and not refreshes:
-            written = reference(link, where, spelling)
-            head.append(REFRESH[spelling >> 12 & 1] % in_attribute(written, link, where, spelling))
+            head.append(REFRESH[spelling >> 12 & 1] % attribute_of(link, where, spelling))
             refreshes = True
         elif link.letter == "h" and spelling >> 20 == 1:
-            written = reference(link, where, spelling)
-            head.append(NEXT % in_attribute(written, link, where, spelling))
+            head.append(NEXT % attribute_of(link, where, spelling))
         else:
-            body.append(in_body(link, where, _anchor(pool, link)))
+            body.append(in_body(link, where, anchor, spelling))
     if framed:
         head.append(b"</head>\n<frameset cols='20%,*'>\n")
         body.append(b"<noframes>\n")
@@ -173,10 +171,6 @@ def _opening(card: Card, page: int, look: Look, pool: Pool) -> bytes:
     if word >> 56 & 15 == 7:
         parts.append(b'<a href="mailto:webmaster@%b">%b</a>\n' % (host, pool.words[0]))
     return b"".join(parts)
-
-
-def _anchor(pool: Pool, link: Link) -> bytes:
-    return pool.words[(link.word >> 16) % len(pool.words)]
 
 
 def _reads_anywhere(card: Card, skeleton: Skeleton, page: int) -> bool:

@@ -99,7 +99,7 @@ def path_of(style: PathStyle, page: int) -> str:
         return "/"
     word = draw(style.key, page)
     length = _SHORTEST + _LENGTHS.pick(word)
-    directory = style.directory(word >> 8 & 0xFF)
+    directory = DIRECTORIES[(style.first_directory + (word >> 8 & 0xFF) % style.directories) % _DIRECTORIES]
     start = word >> 16 & (_STEM_SIGNS - 1)
     form = word & 0xFF
     code = str(page)

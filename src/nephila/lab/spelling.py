@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from nephila.lab.draw import GOLDEN, MASK
 from nephila.lab.links import Link
 
 _A: Final = (
@@ -63,13 +62,8 @@ class Where:
     codec: str
 
 
-def spell_draw(link: Link) -> int:
-    """24 bits for the spelling of a link."""
-    return (link.word * GOLDEN & MASK) >> 40
-
-
 def reference(link: Link, where: Where, spelling: int) -> str:
-    """The link's URL as written, before entities."""
+    """The link's URL as written, before entities; `spelling` is 24 bits drawn for this link."""
     path = link.path
     if link.session:
         path = with_session(path, link.session)
@@ -108,6 +102,11 @@ def _relative(path: str, where: Where, spelling: int) -> str:
     return above or "./"
 
 
+def attribute_of(link: Link, where: Where, spelling: int) -> bytes:
+    """The reference of a link as an attribute's value."""
+    return in_attribute(reference(link, where, spelling), link, where, spelling)
+
+
 def in_attribute(written: str, link: Link, where: Where, spelling: int) -> bytes:
     """A reference inside an attribute: & as an entity or bare, Korean words as bytes of the page or percent-encoded."""
     if "%" in written and spelling & 0x200 and link.inside and link.letter != "h":
@@ -118,9 +117,8 @@ def in_attribute(written: str, link: Link, where: Where, spelling: int) -> bytes
     return written.encode(where.codec)
 
 
-def in_body(link: Link, where: Where, anchor: bytes) -> bytes:
+def in_body(link: Link, where: Where, anchor: bytes, spelling: int) -> bytes:
     """The whole markup of one link for a page's body."""
-    spelling = spell_draw(link)
     written = reference(link, where, spelling)
     if link.letter == "a":
         return _A[(spelling >> 12) % len(_A)] % (in_attribute(written, link, where, spelling), anchor)

@@ -183,6 +183,8 @@ class Web:
         shown = original(skeleton, page)
         look = look_of(card, skeleton, shown)
         version = self.version(card, skeleton, shown, now)
-        body = write_page(card, skeleton, shown, self.linker.links(card, skeleton, shown), look, version.number)
+        # A body that will be cut holds no links: whether half a page is worth reading is the crawler's own affair.
+        links = self.linker.links(card, skeleton, shown) if manner is Manner.WHOLE else []
+        body = write_page(card, skeleton, shown, links, look, version.number)
         headers = page_headers(card, look, f"{card.site:x}-{shown:x}-{version.number:x}", version.since)
         return Answer(manner, 200, headers, body, wait_s)

@@ -61,21 +61,17 @@ class Pool:
 
     blocks: bytes
     starts: tuple[int, ...]
-    first_half: int  # how many blocks begin in the first half
+    entrances: int  # how many blocks begin in the first quarter: where fillings start
     words: tuple[bytes, ...]
 
     def filling(self, word: int, length: int) -> bytes:
         """Exactly `length` bytes of blocks, from a place that the draw chooses."""
-        if length < 8:
-            return b"\n" * max(length, 0)
-        start = self.starts[word % self.first_half]
+        start = self.starts[word % self.entrances]
         front = b""
-        while length > _POOL_BYTES // 2:
+        while length > len(self.blocks) - start:  # longer than the pool: once more from the beginning
             front += self.blocks[start:]
             length -= len(self.blocks) - start
             start = 0
-            if length < 8:  # only when the rest is tiny: shorten the front by what is too much
-                return front[: len(front) + min(length, 0)] + b"\n" * max(length, 0)
         end = self.starts[bisect_right(self.starts, start + length) - 1]
         return front + self.blocks[start:end] + padding(length - (end - start))
 
@@ -102,8 +98,8 @@ def pool_of(language: str, codec: str) -> Pool:
         reached += len(part)
         number += 1
     words = tuple(word.encode(codec, "replace") for word in vocabulary)
-    first_half = bisect_right(starts, _POOL_BYTES // 4)
-    return Pool(b"".join(parts), (*starts, reached), first_half, words)
+    entrances = bisect_right(starts, _POOL_BYTES // 4)
+    return Pool(b"".join(parts), (*starts, reached), entrances, words)
 
 
 def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
