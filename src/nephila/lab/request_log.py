@@ -45,7 +45,7 @@ def queries_path(folder: Path) -> Path:
 
 def one_field(text: str) -> str:
     """Text that a client chose, made to fit into one field of one line."""
-    return text if text.isalnum() else text.translate(_ESCAPES)
+    return text if text.isprintable() and "\\" not in text else text.translate(_ESCAPES)
 
 
 class LineLog:

@@ -7,8 +7,10 @@ symbolic link in the folder says.
 from __future__ import annotations
 
 import mimetypes
+import os
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
@@ -30,28 +32,25 @@ class StaticSite:
     folder: str
 
     def answer(self, target: str) -> Answer:
-        root = Path(self.folder).resolve()
         path, _, query = target.partition("?")
         segments = _segments(path)
         if segments is None:
             return plain(404)
-        found = root.joinpath(*segments)
         try:
-            real = found.resolve()
-            if not real.is_relative_to(root):
-                return plain(404)
-            if real.is_dir():
+            real = _within(self.folder, segments)
+            if real is not None and real.is_dir():
                 if not path.endswith("/"):
                     place = quote("/" + "/".join(segments), safe="/:@!$&'()*+,;=~") + "/"
                     return plain(301, headers=(("Location", place + ("?" + query if query else "")),))
-                real = (real / _INDEX).resolve()
-                if not real.is_relative_to(root):
-                    return plain(404)
+                real = _within(self.folder, [*segments, _INDEX])
             elif path.endswith("/"):
+                real = None
+            if real is None:
                 return plain(404)
-            body = real.read_bytes()
-            state = real.stat()
-        except (OSError, ValueError, RuntimeError):  # no such file, a name too long, a NUL in it, a loop of links
+            with real.open("rb", buffering=0) as file:
+                state = os.fstat(file.fileno())
+                body = file.readall()
+        except (OSError, ValueError):  # no such file, a name too long, a loop of links
             return plain(404)
         headers = (
             ("Content-Type", content_type(real.name)),
@@ -59,6 +58,18 @@ class StaticSite:
             ("ETag", f'"{state.st_mtime_ns:x}-{state.st_size:x}"'),
         )
         return Answer(Manner.WHOLE, 200, headers, body)
+
+
+def _within(folder: str, segments: list[str]) -> Path | None:
+    """The file that a path leads to once all symbolic links are followed; None where that is outside the folder."""
+    root = _real_root(folder)
+    real = os.path.realpath(os.path.join(root, *segments))  # noqa: PTH118  pathlib takes three times as long
+    return Path(real) if real == root or real.startswith(root + "/") else None
+
+
+@lru_cache(maxsize=64)
+def _real_root(folder: str) -> str:
+    return os.path.realpath(folder)
 
 
 def _segments(path: str) -> list[str] | None:
