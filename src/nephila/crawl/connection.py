@@ -22,6 +22,7 @@ from nephila.errors import NephilaError
 from nephila.records import Outcome
 
 _OURS: Final = {errno.EMFILE, errno.ENFILE}
+GOODBYE_S: Final = 2.0  # how long a server may take to answer our close (TLS) before we just go
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ class Wire(asyncio.Protocol):
         if fault is None:
             self._watch(now, moment)
             return
-        exchange.reader.fault = fault
+        exchange.reader.give_up(fault)
         exchange.ended.set_result(None)
 
     def _stop_timer(self) -> None:
@@ -209,7 +210,8 @@ async def open_wire(
     tls: dict[str, Any] = {}
     if site.scheme == "https":
         assert context is not None
-        tls = {"ssl": context, "server_hostname": site.host.strip("[]").rstrip(".")}
+        host = site.host.strip("[]").rstrip(".")
+        tls = {"ssl": context, "server_hostname": host, "ssl_shutdown_timeout": GOODBYE_S}
     wire = Wire(limits)
     try:
         async with asyncio.timeout(limits.connect_s):

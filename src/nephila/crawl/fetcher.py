@@ -69,6 +69,7 @@ class Fetched:
     headers: tuple[tuple[str, str], ...] = ()  # names in lower case, in the order they came
     raw_header: bytes = b""  # status line to empty line, as sent
     wire_body: bytes = b""  # what followed the header, as sent (chunk framing and content coding included)
+    content: bytes = b""  # the same without chunk framing, content coding kept: what the archive stores
     payload: bytes = b""  # the same without framing and content coding, up to the cap
     truncated: Truncated | None = None  # as WARC-Truncated says it
     tls: str | None = None  # such as TLSv1.3
@@ -177,7 +178,8 @@ class Connection:
         reader = exchange.reader
         received = time.monotonic()
         wire_body = reader.wire_body
-        decoded = await self._decode(reader, wire_body)
+        content = reader.content(wire_body)
+        decoded = await self._decode(reader, content)
         outcome, reason = judge(request, reader, decoded)
         truncated = _TRUNCATED.get(reader.fault.outcome) if reader.fault is not None else None
         return Fetched(
@@ -191,6 +193,7 @@ class Connection:
             headers=reader.headers,
             raw_header=reader.raw_header,
             wire_body=wire_body,
+            content=content,
             payload=decoded.payload,
             truncated=truncated if reader.status else None,
             tls=self._tls,
@@ -239,11 +242,11 @@ class Connection:
     def _remember(self, wire: Wire) -> None:
         tls_object = wire.socket_fact("ssl_object")
         if tls_object is not None:
-            self._shared.context.remember(self.site.host, tls_object)
+            self._shared.context.remember(tls_object)
 
-    async def _decode(self, reader: ResponseReader, wire_body: bytes) -> Decoded:
-        content = reader.content(wire_body)
-        applied = codings(value for name, value in reader.headers if name == "content-encoding")
+    async def _decode(self, reader: ResponseReader, content: bytes) -> Decoded:
+        named = [value for name, value in reader.headers if name == "content-encoding"]
+        applied = codings(named) if named else ()
         max_bytes = self._shared.limits.max_decoded_bytes
         if not content or (not applied and len(content) <= max_bytes):
             return Decoded(content, DecodeState.WHOLE)

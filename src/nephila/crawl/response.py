@@ -76,7 +76,7 @@ class ResponseReader:
         self._trailers = 0
         self._trailer_bytes = 0
         self._message_complete = False
-        self._parser = self._new_parser()
+        self._parser: httptools.HttpResponseParser | None = self._new_parser()
         self.max_wire_bytes = max_wire_bytes
         self.phase = Phase.HEADER
         self.header_received = False  # whether a byte of it came
@@ -88,6 +88,8 @@ class ResponseReader:
         self.reusable = False
         self.wire_bytes = 0
 
+    # The parser knows us by our methods: a circle that would keep every body until the garbage collector comes. It is
+    # let go of as soon as it is not needed.
     def _new_parser(self) -> httptools.HttpResponseParser:
         parser = httptools.HttpResponseParser(self)
         # Chunked wins over a length (A12; the connection is not used again), and a line may end without CR.
@@ -127,6 +129,14 @@ class ResponseReader:
             self._feed_body(received)
         elif received and self.phase is Phase.DONE:
             self.reusable = False  # bytes after the end belong to no request of ours (A9, A20)
+        if self.phase is Phase.DONE or self.fault is not None:
+            self._parser = None
+
+    def give_up(self, fault: Fault) -> None:
+        """The answer takes too long: what came of it until now is all."""
+        self.fault = fault
+        self.reusable = False
+        self._parser = None
 
     def end(self, *, was_reset: bool) -> None:
         """The connection closed: whole if the answer lasts until then, else cut."""
@@ -140,6 +150,7 @@ class ResponseReader:
         elif self.phase is Phase.HEADER:
             self.fault = Fault(Outcome.BAD_HTTP, SHORT_HEADER)
         self.reusable = False
+        self._parser = None
 
     @property
     def wire_body(self) -> bytes:
@@ -181,9 +192,11 @@ class ResponseReader:
         if len(head) > self._caps.line_bytes and max(map(len, _LINE.findall(head))) > self._caps.line_bytes:
             self.fault = Fault(Outcome.HEADERS_TOO_LARGE, f"header line of more than {self._caps.line_bytes} bytes")
             return
+        parser = self._parser
+        assert parser is not None
         try:
-            self._parser.feed_data(head)
-            status = self._parser.get_status_code()
+            parser.feed_data(head)
+            status = parser.get_status_code()
         except httptools.HttpParserUpgrade:
             self.fault = Fault(Outcome.BAD_HTTP, "the server changes the protocol")
             return
@@ -202,17 +215,24 @@ class ResponseReader:
             self._message_complete = False
             self._parser = self._new_parser()
         else:
-            self._begin_body(head, status)
+            self._begin_body(head, status, parser.get_http_version())
 
-    def _begin_body(self, head: bytes, status: int) -> None:
+    def _begin_body(self, head: bytes, status: int, http_version: str) -> None:
         self.status = status
-        self.http_version = self._parser.get_http_version()
+        self.http_version = http_version
         self.raw_header = head
-        self.headers = tuple((_text(name).lower(), _text(value)) for name, value in self._raw_headers)
-        lengths = [value for name, value in self.headers if name == "content-length"]
-        codings = [value for name, value in self.headers if name == "transfer-encoding"]
-        options = ",".join(value for name, value in self.headers if name == "connection").lower()
-        named = {option.strip() for option in options.split(",")}
+        self.headers = _texts(self._raw_headers)
+        lengths: list[str] = []
+        codings: list[str] = []
+        options: list[str] = []
+        for name, value in self.headers:
+            if name == "content-length":
+                lengths.append(value)
+            elif name == "transfer-encoding":
+                codings.append(value)
+            elif name == "connection":
+                options.append(value)
+        named = {option.strip() for option in ",".join(options).lower().split(",")}
         self.reusable = "close" not in named and (self.http_version == "1.1" or "keep-alive" in named)
         self.phase = Phase.BODY
         if self._is_head or status in (204, 304):
@@ -250,8 +270,10 @@ class ResponseReader:
 
     def _feed_chunks(self, received: bytes) -> None:
         before = len(self._chunked_payload)
+        parser = self._parser
+        assert parser is not None
         try:
-            self._parser.feed_data(received)
+            parser.feed_data(received)
         except httptools.HttpParserError as error:
             if self._message_complete:
                 self.reusable = False  # bytes after the end
@@ -268,8 +290,15 @@ class ResponseReader:
             self.fault = Fault(outcome, "chunk framing without end")
 
 
-def _text(value: bytes) -> str:
+def _texts(headers: list[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     """Most headers are ASCII, some are UTF-8, the rest is what RFC 9110 calls opaque: never an error."""
+    try:
+        return tuple([(name.decode().lower(), value.decode()) for name, value in headers])
+    except UnicodeDecodeError:
+        return tuple([(name.decode("latin-1").lower(), _text(value)) for name, value in headers])
+
+
+def _text(value: bytes) -> str:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:

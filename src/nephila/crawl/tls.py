@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ssl
 from collections import OrderedDict
-from typing import Any, Final
+from typing import Final
 
 MAX_SESSIONS: Final = 4096
 
@@ -30,9 +30,9 @@ class RememberingContext(ssl.SSLContext):
             session = self._sessions.get(server_hostname)
         return super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
 
-    def remember(self, host: str, tls_object: Any) -> None:
-        session = getattr(tls_object, "session", None)
-        if session is None or not session.has_ticket:
+    def remember(self, tls_object: ssl.SSLObject) -> None:
+        session, host = tls_object.session, tls_object.server_hostname
+        if session is None or not session.has_ticket or host is None:
             return
         self._sessions[host] = session
         self._sessions.move_to_end(host)
