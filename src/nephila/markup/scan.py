@@ -7,7 +7,7 @@ The result is bounded by the limits whatever the page, and no body raises.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -28,6 +28,7 @@ class Limits:
     href_bytes: int = 4096
     anchor_bytes: int = 1024
     title_bytes: int = 2048
+    code_bytes: int = 256 * 1024
 
 
 class Link(NamedTuple):
@@ -109,8 +110,8 @@ def scan_with(tokenise: Tokeniser, body: bytes, encoding: str, limits: Limits) -
     found, link_count, too_long, marks, scripts, handlers, title = Tokens._make(
         tokenise(body, limits.links, limits.href_bytes, limits.anchor_bytes, limits.title_bytes)
     )
-    code = [script.decode(encoding, "replace") for script in scripts]
-    code += [_attribute(handler, encoding) for handler in handlers]
+    code = [script.decode(encoding, "replace") for script in _within(limits.code_bytes, scripts)]
+    code += [_attribute(handler, encoding) for handler in _within(limits.code_bytes, handlers)]
     elements: list[Link] = []
     for raw, origin, nofollow, raw_anchor in found:
         href = raw if isinstance(raw, str) else _attribute(raw, encoding)
@@ -143,6 +144,15 @@ def document_base(page: str, scan: Scan, rules: urls.StripRules) -> str:
         return page
     base = urls.join(page, scan.base, rules)
     return base if isinstance(base, str) else page
+
+
+def _within(room: int, pieces: list[bytes]) -> Iterator[bytes]:
+    """The first bytes of all pieces together: code is read slowly, and a page of nothing else must not hold us up."""
+    for piece in pieces:
+        if room <= 0:
+            return
+        yield piece[:room]
+        room -= len(piece)
 
 
 def _attribute(raw: bytes, encoding: str) -> str:
