@@ -58,13 +58,13 @@ def test_files_of_others_are_read_as_far_as_they_are_whole(data: Path, name: str
     assert bool(reason) == bool(expected_reason)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, (count, reason) in FOREIGN.items() if not reason and "bad-non" not in name]
-)
+# warcio refuses the two files that are one gzip member as a whole.
+NOT_READ_BY_WARCIO = {"example-bad.warc.gz.bad", "example-bad-non-chunked.warc.gz"}
+
+
+@pytest.mark.parametrize("name", [name for name in FOREIGN if not FOREIGN[name][1] and name not in NOT_READ_BY_WARCIO])
 def test_blocks_of_others_are_those_that_warcio_reads(data: Path, name: str) -> None:
     path = data / "warc" / "warcio" / name
-    if name.endswith(".bad"):
-        pytest.skip("warcio refuses a file that is one gzip member")
     with path.open("rb") as file:
         theirs = [record.raw_stream.read() for record in ArchiveIterator(file, no_record_parse=True)]
     assert [record.block for record in records(path, strict=False)] == theirs

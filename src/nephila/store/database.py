@@ -4,7 +4,9 @@ Rooms keep their own SQL and hand in a `Schema`. A database appears under its na
 empty or missing file beside its journal is damage and is never silently begun anew (RELIABILITY F10). A migration
 copies the file first and then happens in one transaction (F11).
 
-The writer alone checkpoints, and nothing is memory-mapped (DEPENDENCIES section 3).
+Every page carries a checksum (SQLite's own cksumvfs, which comes with apsw), so that a byte changed on the disk is
+told instead of believed; other programs read the file as any SQLite database. The writer alone checkpoints, and
+nothing is memory-mapped (DEPENDENCIES section 3).
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import apsw
+import apsw.sqlite_extra
 
 from nephila.errors import DamagedError, DiskFullError, NephilaError
 from nephila.store.durable import REAL_DISK, AppendFile, aside_of, crash_point, publish
@@ -25,6 +29,8 @@ _BUSY_MS: Final = 5_000
 _CACHE_KIB: Final = 32 * 1024
 _CHECKPOINT_PAGES: Final = 4_000
 _JOURNAL_BYTES: Final = 64 * 2**20
+_PAGE_BYTES: Final = 4096
+_CHECKSUM_BYTES: Final = 8
 # The file that readers and the writer share could not grow: SQLite calls that an I/O error, not a full disk.
 _FULL_RESULTS: Final = frozenset({apsw.SQLITE_IOERR_SHMSIZE})
 
@@ -52,9 +58,9 @@ def open_writer(path: Path, schema: Schema, *, sync: bool = True, must_exist: bo
             if must_exist or path.with_name(path.name + "-wal").exists():
                 raise DamagedError(f"{path} is missing; run `nephila repair` to rebuild it from the archive.")
             _make(path, schema)
-        elif path.stat().st_size == 0:
-            raise DamagedError(f"{path} is empty; run `nephila repair` to rebuild it from the archive.")
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        else:
+            _check_size(path)
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=_checksum_vfs())
         try:
             _set_rules(connection, sync)
             _migrate(connection, path, schema)
@@ -69,8 +75,7 @@ def open_reader(path: Path) -> apsw.Connection:
     with database_errors(path):
         if not path.exists():
             raise NephilaError(f"There is no {path} to read; run the step that makes it first.")
-        if path.stat().st_size == 0:
-            raise DamagedError(f"{path} is empty; run `nephila repair` to rebuild it from the archive.")
+        _check_size(path)
         try:
             return _readable(path, "mode=ro")
         except (apsw.CantOpenError, apsw.ReadOnlyError):
@@ -80,9 +85,19 @@ def open_reader(path: Path) -> apsw.Connection:
             return _readable(path, "mode=ro&immutable=1")
 
 
+def _check_size(path: Path) -> None:
+    """Refuse what SQLite would take for new or fill up with zeroes: an empty file, a last page that is cut."""
+    size_bytes = path.stat().st_size
+    if size_bytes == 0:
+        raise _damaged(path, "it is empty")
+    # Beside a journal the last page may be half written; the journal still has it then.
+    if size_bytes % _PAGE_BYTES and not path.with_name(path.name + "-wal").exists():
+        raise _damaged(path, "its last page is cut off")
+
+
 def _readable(path: Path, parameters: str) -> apsw.Connection:
     uri = f"file:{quote(str(path.absolute()))}?{parameters}"
-    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=_checksum_vfs())
     try:
         connection.set_busy_timeout(_BUSY_MS)
         connection.pragma("mmap_size", 0)
@@ -91,6 +106,19 @@ def _readable(path: Path, parameters: str) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+@cache
+def _checksum_vfs() -> str | None:
+    """The name of the file system layer that adds and checks checksums; None where apsw was built without it."""
+    connection = apsw.Connection(":memory:")
+    try:
+        apsw.sqlite_extra.load(connection, "cksumvfs")
+    except (apsw.sqlite_extra.NotAvailable, apsw.ExtensionLoadingError):
+        return None
+    finally:
+        connection.close()
+    return "cksmvfs"
 
 
 def _set_rules(connection: apsw.Connection, sync: bool) -> None:
@@ -110,8 +138,10 @@ def _make(path: Path, schema: Schema) -> None:
     aside = aside_of(path)
     for leftover in (aside, aside.with_name(aside.name + "-wal"), aside.with_name(aside.name + "-shm")):
         leftover.unlink(missing_ok=True)
-    connection = apsw.Connection(str(aside))
+    connection = apsw.Connection(str(aside), vfs=_checksum_vfs())
     try:
+        connection.pragma("page_size", _PAGE_BYTES)
+        connection.reserve_bytes(None, _CHECKSUM_BYTES)
         _set_rules(connection, sync=True)
         _apply(connection, schema, 0)
     finally:
@@ -193,14 +223,10 @@ def database_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as problem:
-        raise DamagedError(
-            f"{path} is damaged ({problem}); run `nephila repair` to rebuild it from the archive."
-        ) from problem
+        raise _damaged(path, str(problem)) from problem
     except UnicodeDecodeError as problem:
         # Only UTF-8 is ever written, so a text that is not UTF-8 was changed on the disk.
-        raise DamagedError(
-            f"{path} is damaged (a text is not UTF-8); run `nephila repair` to rebuild it from the archive."
-        ) from problem
+        raise _damaged(path, "a text is not UTF-8") from problem
     except apsw.FullError as problem:
         raise _disk_full(path) from problem
     except apsw.BusyError as problem:
@@ -208,9 +234,16 @@ def database_errors(path: Path) -> Iterator[None]:
             f"{path} is locked by another program; close it and run the same command again."
         ) from problem
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as problem:
-        if getattr(problem, "extendedresult", 0) in _FULL_RESULTS:
+        result = getattr(problem, "extendedresult", 0)
+        if result in _FULL_RESULTS:
             raise _disk_full(path) from problem
+        if result == apsw.SQLITE_IOERR_DATA:
+            raise _damaged(path, "a checksum is wrong") from problem
         raise NephilaError(f"Cannot use {path} ({problem}); check the disk and the rights of the file.") from problem
+
+
+def _damaged(path: Path, reason: str) -> DamagedError:
+    return DamagedError(f"{path} is damaged ({reason}); run `nephila repair` to rebuild it from the archive.")
 
 
 def _disk_full(path: Path) -> DiskFullError:
