@@ -51,7 +51,6 @@ VOCABULARY: Final = {
 
 _POOL_BYTES: Final = 512 << 10
 _FACES: Final = listed("arial verdana tahoma gulim dotum batang")
-_COLOURS: Final = listed("ffffff e7f3ff cccccc 336699 f0f0f0 003366 ffcc00 eeeeee 999966 660000")
 _JUNK: Final = "".join(f"{draw(key_of(Stream.POOL, 7), i):016x} = " for i in range(64)).encode("ascii")
 
 
@@ -104,30 +103,30 @@ def pool_of(language: str, codec: str) -> Pool:
 
 def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
     """One row of a table, a paragraph, a style, or a script, in the taste of the time."""
-    count = 4 + word % 22
     key = key_of(Stream.POOL, number)
+    count = 3 + word % 18
     text = " ".join(vocabulary[draw(key, i) % len(vocabulary)] for i in range(count))
     face = _FACES[(word >> 8) % len(_FACES)]
-    colour = _COLOURS[(word >> 12) % len(_COLOURS)]
     wide, high = 20 + (word >> 16) % 700, 1 + (word >> 26) % 300
-    name = f"{word >> 40:06x}"
+    # Names and colours as programs made them: the part of markup that does not compress.
+    first, second, third = (f"{draw(key, 100 + i):016x}" for i in range(3))
     match (word >> 36) % 8:
         case 0:
             return (
-                f'<script language="JavaScript">\n<!--\nfunction over_{name}(n) {{ if (n == {wide}) '
-                f'document.images["img{high}"].src = "/images/{name}_on.gif"; else window.status = "{name}"; }}\n'
+                f'<script language="JavaScript">\n<!--\nfunction over_{first}(n) {{ if (n == {wide}) '
+                f'document.images["img{second}"].src = "/images/{third}_on.gif"; else window.status = "{high}"; }}\n'
                 f"//-->\n</script>\n<p>{text}</p>\n"
             )
         case 1:
-            return f"<p align=justify style='line-height:{high}%;color:#{colour}' id=p{name}>{text}.</p>\n"
+            return f"<p align=justify style='line-height:{high}%;color:#{second[:6]}' id=p{first} class=m{third}>{text}.</p>\n"
         case 2:
             return (
-                f'<style type="text/css">.c{name} {{ font-family:{face}; width:{wide}px; color:#{colour}; }}</style>\n'
-                f'<div class="c{name}">{text}</div>\n'
+                f'<style type="text/css">.c{first[:9]} {{ font-family:{face}; width:{wide}px; color:#{second[:6]}; }}'
+                f'</style>\n<div class="c{first[:9]}">{text}</div>\n'
             )
         case _:
             return (
-                f'<tr bgcolor="#{colour}"><td width="{wide}" height="{high}" align="left" valign="top">'
-                f'<img src="/images/{name}.gif" width="{wide % 99}" height="{high % 99}" border="0" alt="">'
-                f'</td><td><font face="{face}" size="2" color="#{colour}">{text}</font></td></tr>\n'
+                f'<tr id="r{first}" bgcolor="#{third[6:12]}"><td width="{wide}" height="{high}" align="left" valign="top">'
+                f'<img src="/images/{second}.gif" width="{wide % 99}" height="{high % 99}" border="0" alt="">'
+                f'</td><td><font face="{face}" size="2" color="#{third[:6]}">{text}</font></td></tr>\n'
             )

@@ -1,0 +1,209 @@
+"""`nephila lab check`: each of S1's Tables 1-6 beside the generated one, and whether it is within tolerance (4.12).
+
+The tolerance is three standard errors of a share as the configured number of sites allows, clustered by site where
+pages are counted. The mean size may differ by 1 %.
+A sample of pages is written out, so that the sizes counted are those of real bodies.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+from nephila.errors import UsageError
+from nephila.lab import figures
+from nephila.lab.draw import Stream, draw, key_of
+from nephila.lab.pages import original
+from nephila.lab.skeleton import Fate
+from nephila.lab.tables import Counts, Estimate, Tally, ratio, tally
+from nephila.lab.visible import visible_bytes
+from nephila.lab.web import Web
+
+ERRORS_ALLOWED: Final = 3.0
+MEAN_SIZE_TOLERANCE: Final = 0.01
+_SAMPLE: Final = 300
+_SAMPLE_TOLERANCE: Final = 0.04
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """One line of one table."""
+
+    table: str
+    row: str
+    paper: float
+    ours: float
+    tolerance: float
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """All lines; the check holds when every line does."""
+
+    sites: int
+    pages: int
+    rows: tuple[CheckRow, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(row.ok for row in self.rows)
+
+
+def check(web: Web, sample: int = _SAMPLE) -> CheckReport:
+    """Compare the web of this configuration with Tables 1-6."""
+    if web.law.profile != "survey" or not web.law.faults or web.law.max_depth != len(figures.REQUESTED) - 1:
+        raise UsageError(
+            "Tables 1-6 describe the survey: set lab.profile = survey, lab.faults = true and lab.max_depth = 0."
+        )
+    counts = tally(web)
+    rows = [
+        *_table1(counts),
+        *_table2(counts),
+        *_table3(counts),
+        *_table4(counts),
+        *_table5(counts),
+        *_table6(counts),
+        *_bodies(web, sample),
+    ]
+    return CheckReport(web.number_of_sites, int(counts.requested.sum()), tuple(rows))
+
+
+def render(report: CheckReport) -> str:
+    """The report as text, table by table."""
+    lines = [f"{report.sites:,} sites, {report.pages:,} pages"]
+    table = ""
+    for row in report.rows:
+        if row.table != table:
+            table = row.table
+            lines += ["", table, f"  {'':<26}{'paper':>14}{'lab':>14}{'tolerance':>12}"]
+        verdict = "" if row.ok else "  outside"
+        lines.append(
+            f"  {row.row:<26}{_number(row.paper):>14}{_number(row.ours):>14}{_number(row.tolerance):>12}{verdict}"
+        )
+    wrong = sum(not row.ok for row in report.rows)
+    lines += ["", "all within tolerance" if not wrong else f"{wrong} of {len(report.rows)} lines outside"]
+    return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.5f}" if abs(value) < 10 else f"{value:,.2f}"
+
+
+def _row(table: str, row: str, paper: float, ours: float, tolerance: float) -> CheckRow:
+    return CheckRow(table, row, paper, ours, tolerance, abs(ours - paper) <= tolerance)
+
+
+def _share_row(table: str, row: str, paper: float, estimate: Estimate, trials: float) -> CheckRow:
+    """A share: the error is at least that of the paper's own share in so many independent trials."""
+    binomial = math.sqrt(paper * (1 - paper) / trials)
+    return _row(table, row, paper, estimate.value, ERRORS_ALLOWED * max(estimate.error, binomial))
+
+
+def _shares(table: str, printed: dict[str, int], sums: Counts) -> list[CheckRow]:
+    whole = sum(printed.values())
+    total = sums.sum(axis=1)
+    return [
+        _share_row(table, name, count / whole, ratio(sums[:, column], total), float(total.sum()))
+        for column, (name, count) in enumerate(printed.items())
+    ]
+
+
+def _table1(counts: Tally) -> list[CheckRow]:
+    return _shares("Table 1: responses of seeds", figures.SEED_RESPONSES, counts.seed_responses)
+
+
+def _table2(counts: Tally) -> list[CheckRow]:
+    return _shares("Table 2: responses of documents", figures.DOCUMENT_RESPONSES, counts.document_responses)
+
+
+def _table3(counts: Tally) -> list[CheckRow]:
+    """Means within the errors; least and most inside the paper's bounds (a smaller web need not touch them)."""
+    name = "Table 3: lengths of URLs"
+    hosts = counts.host_lengths[:, 0]
+    least, most, mean = figures.SEED_LENGTH
+    error = float(hosts.std()) / math.sqrt(len(hosts))
+    documents = ratio(counts.path_lengths[:, 0], counts.path_lengths[:, 1])
+    longest = float(counts.path_lengths[:, 2].max())
+    return [
+        _row(name, "seed, mean", mean, float(hosts.mean()), ERRORS_ALLOWED * error + 0.005),
+        CheckRow(name, "seed, at least", least, float(hosts.min()), 0.0, float(hosts.min()) >= least),
+        CheckRow(name, "seed, at most", most, float(hosts.max()), 0.0, float(hosts.max()) <= most),
+        _row(
+            name,
+            "document, mean",
+            figures.DOCUMENT_LENGTH[2],
+            documents.value,
+            ERRORS_ALLOWED * documents.error + 0.005,
+        ),
+        CheckRow(name, "document, at most", figures.DOCUMENT_LENGTH[1], longest, 0.0, longest <= 255),
+    ]
+
+
+def _table4(counts: Tally) -> list[CheckRow]:
+    printed = {f"{labels} labels": count for labels, count in figures.LABELS.items()}
+    return _shares("Table 4: labels of host names", printed, counts.labels)
+
+
+def _table5(counts: Tally) -> list[CheckRow]:
+    name = "Table 5: sizes of documents"
+    printed = {f"step {step + 1} of 256 KiB": count for step, count in enumerate(figures.SIZE_STEPS)}
+    mean = ratio(counts.size_bytes[:, 0], counts.size_bytes[:, 1]).value
+    tolerance = MEAN_SIZE_TOLERANCE * figures.MEAN_SIZE_BYTES
+    return [
+        *_shares(name, printed, counts.size_steps),
+        _row(name, "mean size, bytes", figures.MEAN_SIZE_BYTES, mean, tolerance),
+    ]
+
+
+def _table6(counts: Tally) -> list[CheckRow]:
+    """Success by depth, and pages found per page downloaded: together they are the table's two columns."""
+    name = "Table 6: documents by depth"
+    rows = []
+    for depth in range(len(figures.REQUESTED)):
+        requested, downloaded = counts.requested[:, depth], counts.downloaded[:, depth]
+        rows.append(
+            _share_row(
+                name,
+                f"downloaded at depth {depth}",
+                figures.success(depth),
+                ratio(downloaded, requested),
+                requested.sum(),
+            )
+        )
+        if depth + 1 < len(figures.REQUESTED):
+            found = ratio(counts.requested[:, depth + 1], downloaded)
+            paper = figures.offspring(depth)
+            tolerance = ERRORS_ALLOWED * found.error
+            rows.append(_row(name, f"found per page of depth {depth}", paper, found.value, tolerance))
+    return rows
+
+
+def _bodies(web: Web, sample: int) -> list[CheckRow]:
+    """Pages written out: as long as planned, as compressible and as invisible as the paper's (S1-30, S1-31)."""
+    name = f"{sample} pages written out"
+    key = key_of(web.law.seed, Stream.CARD, 1)
+    written = planned = packed = seen = done = number = right = 0
+    while done < sample and number < 50 * sample:
+        site = draw(key, 2 * number) % web.number_of_sites
+        card, skeleton = web.card(site), web.skeleton(site)
+        page = draw(key, 2 * number + 1) % skeleton.pages
+        number += 1
+        if skeleton.fate[page] != Fate.OK:
+            continue
+        body = web.body(card, skeleton, page, web.clock_origin)
+        done += 1
+        size_bytes = int(skeleton.size_bytes[original(skeleton, page)])
+        right += len(body) == size_bytes
+        written += len(body)
+        planned += size_bytes
+        packed += len(zlib.compress(body, 6))
+        seen += visible_bytes(body)
+    return [
+        _row(name, "bytes as planned", planned, written, 0.0),
+        _row(name, "pages as long as planned", done, right, 0.0),
+        _row(name, "compressed to", figures.COMPRESSED_SHARE, packed / max(written, 1), _SAMPLE_TOLERANCE),
+        _row(name, "invisible", figures.INVISIBLE_SHARE, 1 - seen / max(written, 1), _SAMPLE_TOLERANCE),
+    ]
