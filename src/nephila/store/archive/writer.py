@@ -124,6 +124,7 @@ class ArchiveWriter:
         crash_point("warc.rotating")
         name = file_name(self._slot, number)
         self._file = AppendFile(self._directory / name, self._disk)
+        assert self._file.size_bytes == 0, "files behind the committed position were removed when the writer was opened"
         self._names_changed = True
         return warcinfo_member(name, at, self._new_record_id(), self._software)
 
