@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from nephila.clock import REAL_TIME
 from nephila.config.sections import Crawl, Net
@@ -257,6 +258,14 @@ async def test_each_behaviour_ends_in_its_outcome_within_its_caps(row: str) -> N
     assert len(fetched.wire_body) <= WIRE_BYTES
     assert len(fetched.payload) <= DECODED_BYTES
     assert fetched.reason or outcome in (Outcome.OK, Outcome.HTTP_ERROR)
+
+
+def test_each_behaviour_ends_in_the_same_outcome_on_uvloop() -> None:
+    async def all_rows() -> dict[str, Outcome]:
+        fetched = await asyncio.gather(*(fetch_once(act) for act, _ in ROWS.values()))
+        return {row: one.outcome for row, one in zip(ROWS, fetched, strict=True)}
+
+    assert uvloop.run(all_rows()) == {row: outcome for row, (_, outcome) in ROWS.items()}
 
 
 @pytest.mark.parametrize(
