@@ -29,6 +29,7 @@ _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_UNMARKED_UTF16: Final = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
 # Where a label's meaning on the web is wider than the Python codec of that name, and labels that pages use although
 # WHATWG does not list them. iso-2022-kr is no longer read by browsers; old Korean pages are in it all the same.
 _MEANINGS: Final = {
@@ -111,6 +112,8 @@ def choose(body: bytes, content_type: str | None) -> Charset:
             return Charset(marked, declared)
     if codec is not None:
         return Charset(codec, declared)
+    if body[:2] in _UNMARKED_UTF16:
+        return Charset(_UNMARKED_UTF16[body[:2]], declared)
     if _is_utf8(body):
         return Charset(_escaped_charset(body), declared)
     late = declared_in_meta(body[:_DETECTION_BYTES])  # old pages begin with long scripts
@@ -185,9 +188,7 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _escaped_charset(body: bytes) -> str:
-    """Bytes that are valid UTF-8 may also be UTF-16 without a mark, or switch charsets by escape sequences."""
-    if body[:2] in (b"<\0", b"\0<"):
-        return "utf-16-le" if body[:1] == b"<" else "utf-16-be"
+    """Bytes that are valid UTF-8 may also switch between charsets by escape sequences."""
     if b"\x1b$" not in body:
         return "utf-8"
     return "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp"
