@@ -121,7 +121,8 @@ def next_probe(one: OnAddress, other: OnAddress, sampled: Sequence[Sampled], rul
     if canonical.home_checksum != second.home_checksum:
         return Distinct("the home pages differ")
     for sample in sampled:
-        if sample.on_canonical is None or sample.on_canonical != sample.on_other:
+        silent = sample.on_canonical is None and sample.path in canonical.crawled
+        if silent or sample.on_canonical != sample.on_other:  # a dead seed, silent on both, speaks for nothing
             return Distinct(f"{sample.path} is answered differently")
     return _next_sample(canonical, second, {sample.path for sample in sampled})
 

@@ -1,0 +1,60 @@
+"""`nephila crawl`: collect a web."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from nephila.cli import INTERRUPTED
+from nephila.cli.options import Common, common_options
+from nephila.cli.output import emit, emit_json
+
+
+@click.command()
+@click.argument("seeds", nargs=-1, metavar="[SEED]...")
+@click.option("-i", "--input", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="A text file with one seed per line; may be repeated. A crawl's seeds.out is one.")  # fmt: skip
+@common_options
+def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> int:
+    """Collect the web that the seeds lead to, politely and exactly once.
+
+    A seed is a URL or a host name. Links to other sites are followed too, unless you say otherwise:
+
+    \b
+        nephila crawl https://www.example.org/ --set crawl.mode=sites --set net.contact=you@example.org
+        nephila crawl -i seeds.txt --set crawl.max_pages=10000 --set "scope.include_hosts=*.ac.kr"
+
+    Run it again with the same folder and it goes on where it stopped, also after kill -9; further seeds may be
+    added then. Ctrl-C stops cleanly (exit code 130). The folder keeps the settings, so that resuming needs only -C.
+
+    By default a site is asked one thing at a time, at the earliest one second, or ten times the last download, after
+    its last answer, and only what its robots.txt allows. Addresses of private networks are refused unless
+    net.allow_private names them: --set net.allow_private=127.0.0.0/8 for sites on this machine.
+    """
+    from nephila.cli.crawl_view import LiveView, as_text, refused_sentence
+    from nephila.crawl.run import open_crawl, run
+    from nephila.crawl.seeds import read_seed_file
+    from nephila.engine import open_engine
+
+    lines = [(seed, "the command line") for seed in seeds]
+    for file in files:
+        lines += read_seed_file(file)
+    agents = common.agents or os.cpu_count() or 1
+    opened, seed_list = open_crawl(common.directory, common.layers(), lines, agents)
+    try:
+        if seed_list.refused:
+            click.echo(f"nephila: {refused_sentence(seed_list)}", err=True)
+        if opened.effective.config.politeness.connections_per_site > 1:
+            click.echo("nephila: politeness.connections_per_site is above 1: only for sites that are yours.", err=True)
+        with open_engine(common.engine, agents) as engine, LiveView(quiet=common.quiet, to=sys.stderr) as view:
+            report = run(opened, seed_list, engine, agents, view.show)
+    finally:
+        opened.lock.release()
+    if common.as_json:
+        emit_json(report)
+    else:
+        emit(as_text(report, common.directory))
+    return INTERRUPTED if report.how == "interrupted" else 0

@@ -1,0 +1,376 @@
+"""The coordinator: hands sites to agents, takes what they find, and knows when nothing is left (S0-8).
+
+It owns *who collects what* and nothing else: no page, no link of a page stays here. Everything it decides is in the
+site list before anybody is told; an agent that dies is started again and finds its slots as they were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, assert_never
+
+from nephila.config.sections import Config
+from nephila.crawl.agent import AgentArgument, agent
+from nephila.crawl.collecting import PAGES_PURSE
+from nephila.crawl.fetcher import needs_contact
+from nephila.crawl.messages import (
+    Exhausted,
+    Failed,
+    Findings,
+    FindingsApplied,
+    GiveBack,
+    Hello,
+    Orders,
+    OrdersApplied,
+    Pause,
+    Progress,
+    Starved,
+    Stop,
+    Stopped,
+    ToAgent,
+    decode_for_coordinator,
+    encode,
+)
+from nephila.crawl.resolver import Resolved
+from nephila.crawl.setup import Setup
+from nephila.crawl.site_list import Admission, Located, SiteList, WaitingSite
+from nephila.engine import Engine, Handle
+from nephila.errors import (
+    DamagedError,
+    DiskFullError,
+    FolderInUseError,
+    NephilaError,
+    UsageError,
+    WorkerDiedError,
+)
+from nephila.records import Outcome
+from nephila.urls import host_of
+
+LOOK_UPS: Final = 200
+"""Names looked up at once."""
+
+LEASE_BATCH: Final = 500
+HAND_OUT_EVERY_S: Final = 0.02
+FULL_FOR_S: Final = 0.2
+LISTENER: Final = "listener"
+MAX_DEATHS: Final = 50
+"""Agents that may die in one run before it is given up: something is wrong with this machine."""
+
+_RETRIED: Final = frozenset({Outcome.DNS_FAIL, Outcome.DNS_TIMEOUT})
+
+
+class HowEnded(StrEnum):
+    """Why a run ended."""
+
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    MAX_PAGES = "crawl.max_pages"
+    MAX_SECONDS = "crawl.max_seconds"
+    MAX_BYTES = "crawl.max_bytes"
+
+
+@dataclass(slots=True)
+class Member:
+    """One agent process and the slots it leases."""
+
+    number: int
+    slots: tuple[int, ...]
+    handle: Handle
+    progress: Progress | None = None
+    stopped: bool = False
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What coordinator and agents said to each other (CHECKLIST 2.3: communication per page)."""
+
+    frames: int = 0
+    frame_bytes: int = 0
+    links: int = 0
+
+
+class Coordinator:
+    def __init__(
+        self, config: Config, setup: Setup, sites: SiteList, engine: Engine, folder: str, agents: int, *,
+        limits_changed: bool, on_progress: Callable[[Coordinator], None],
+    ) -> None:  # fmt: skip
+        self._config = config
+        self._setup = setup
+        self.sites = sites
+        self._engine = engine
+        self._folder = folder
+        self._agents = min(agents, len(sites.slots))
+        self._limits_changed = limits_changed
+        self._on_progress = on_progress
+        self._admission = Admission(config.crawl.mode == "web", config.crawl.max_sites)
+        self.members: list[Member] = []
+        self.traffic = Traffic()
+        self.deaths = 0
+        self.finished: list[Progress] = []  # the last word of agents that are gone
+        self._looking_up: set[int] = set()
+        self._located: list[Located] = []
+        self._asked_back: dict[str, set[int]] = {}
+        self._starving: dict[str, set[int]] = defaultdict(set)
+        self._how: HowEnded | None = None
+        self._failure: BaseException | None = None
+        self._event = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> HowEnded:
+        """Collect until nothing is left, a limit is reached or somebody stops it."""
+        self.sites.reopen(limits_changed=self._limits_changed)
+        started = time.monotonic()
+        slots = self.sites.slots
+        try:
+            for number in range(self._agents):
+                await self._start(number, tuple(slots[number :: self._agents]))
+            self._spawn(self._hand_out())
+            while self._how is None and self._failure is None:
+                self._check(time.monotonic() - started)
+                if self._how is None:
+                    await self._next_event()
+                self._on_progress(self)
+        finally:
+            await self._stop_agents()
+        if self._failure is not None:
+            raise self._failure
+        assert self._how is not None
+        return self._how
+
+    def interrupt(self) -> None:
+        """Ctrl-C: finish what is on the wire, then end; the same command goes on from here."""
+        self._how = self._how or HowEnded.INTERRUPTED
+        self._event.set()
+
+    async def pause(self, *, on: bool) -> None:
+        for member in self.members:
+            await self._send(member, Pause(on))
+
+    def _check(self, elapsed_s: float) -> None:
+        crawl = self._config.crawl
+        if crawl.max_seconds is not None and elapsed_s * self._setup.clock.rate >= crawl.max_seconds:
+            self._how = HowEnded.MAX_SECONDS
+        elif crawl.max_bytes is not None and self.received_bytes() >= crawl.max_bytes:
+            self._how = HowEnded.MAX_BYTES
+        elif self._nothing_left():
+            self._how = HowEnded.DONE
+
+    def _nothing_left(self) -> bool:
+        return not self._looking_up and not self._located and not self.sites.has_open()
+
+    @property
+    def dns_queries(self) -> int:
+        return self._setup.resolver.queries
+
+    def received_bytes(self) -> int:
+        return sum(progress.received_bytes for progress in self.progress())
+
+    def progress(self) -> Iterable[Progress]:
+        yield from self.finished
+        yield from (member.progress for member in self.members if member.progress is not None)
+
+    async def _next_event(self) -> None:
+        """Wait until something happened, or a second has passed: limits of time are looked at then."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), 1.0)
+        self._event.clear()
+
+    # Agents
+
+    async def _start(self, number: int, slots: tuple[int, ...]) -> None:
+        argument = AgentArgument(number, self._folder, slots, self._config, self._limits_changed and not self.deaths)
+        [handle] = await self._engine.spawn(agent, [argument])
+        member = Member(number, slots, handle)
+        self.members.append(member)
+        self._spawn(self._listen(member), LISTENER)
+
+    async def _listen(self, member: Member) -> None:
+        while (frame := await member.handle.receive()) is not None:
+            self.traffic.frames += 1
+            self.traffic.frame_bytes += len(frame)
+            await self._handle(member, frame)
+            self._event.set()
+        code = await member.handle.join()
+        self.members.remove(member)
+        if member.progress is not None:
+            self.finished.append(member.progress)
+        if not member.stopped and self._failure is None:
+            await self._bury(member, code)
+        self._event.set()
+
+    async def _bury(self, member: Member, code: int | None) -> None:
+        """A dead agent's slots are given out again; its leases were never lost."""
+        self.deaths += 1
+        if self.deaths > MAX_DEATHS:
+            self._failure = WorkerDiedError(
+                f"agents died {self.deaths} times in this run, the last with code {code}; everything committed is "
+                "safe: look for the reason (memory, disk), then run the same command again."
+            )
+        elif self._how is None:
+            await self._start(member.number, member.slots)
+
+    async def _handle(self, member: Member, frame: bytes) -> None:
+        message = decode_for_coordinator(frame)
+        match message:
+            case Findings():
+                self.traffic.links += len(message.links)
+                orders = self.sites.apply(message, self._admission, self._setup.clock.now())
+                await self._send(member, FindingsApplied(message.slot, message.sequence))
+                await self._send_orders(orders)
+                for credit in message.returned:
+                    self._asked_back.get(credit.purse, set()).discard(message.slot)
+                    await self._share_out(credit.purse)
+            case OrdersApplied():
+                self.sites.delivered(message.slot, message.sequence)
+            case Hello():
+                for orders_again in self.sites.undelivered(message.slot, message.applied):
+                    await self._send(member, orders_again)
+                for purse, asked in self._asked_back.items():
+                    if message.slot in asked:
+                        await self._send(member, GiveBack(message.slot, purse))
+            case Starved():
+                self._starving[message.purse].add(message.slot)
+                await self._share_out(message.purse)
+            case Progress():
+                member.progress = message
+            case Failed():
+                self._failure = _error(message)
+            case Stopped():
+                member.stopped = True
+            case _:
+                assert_never(message)
+
+    async def _send(self, member: Member, message: ToAgent) -> None:
+        frame = encode(message)
+        self.traffic.frames += 1
+        self.traffic.frame_bytes += len(frame)
+        await member.handle.send(frame)
+
+    async def _send_orders(self, orders: list[Orders]) -> None:
+        """What cannot be sent now lies in the outbox and is sent when its slot comes up."""
+        for parcel in orders:
+            member = self._owner(parcel.slot)
+            if member is not None:
+                await self._send(member, parcel)
+
+    def _owner(self, slot: int) -> Member | None:
+        return next((member for member in self.members if slot in member.slots), None)
+
+    async def _stop_agents(self) -> None:
+        for member in list(self.members):
+            await self._send(member, Stop())
+        listeners = [task for task in self._tasks if task.get_name() == LISTENER]
+        if listeners:
+            _, late = await asyncio.wait(listeners, timeout=30.0)
+            for member in list(self.members) if late else []:
+                member.handle.kill()
+            if late:
+                await asyncio.wait(late, timeout=5.0)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str = "") -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._task_ended)
+
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = self._failure or task.exception()
+        self._event.set()
+
+    # Sites
+
+    async def _hand_out(self) -> None:
+        """Look names up and lease their sites to slots while these have room (S0-8, S0-9, S1-19: one look-up each)."""
+        while True:
+            waiting = self.sites.new_sites(LOOK_UPS - len(self._looking_up), self._looking_up)
+            room = self._room() if waiting else 0
+            for site in waiting[:room]:
+                self._looking_up.add(site.number)
+                self._spawn(self._look_up(site))
+            await self._lease()
+            await asyncio.sleep(HAND_OUT_EVERY_S if room or not waiting else FULL_FOR_S)
+
+    def _room(self) -> int:
+        """How many sites the agents can take; two per place in memory, so that none waits for the next parcel."""
+        places = 2 * self._config.crawl.active_sites * self._agents
+        return max(0, places - self.sites.leased() - len(self._looking_up))
+
+    async def _look_up(self, site: WaitingSite) -> None:
+        found = await self._setup.resolver.resolve(host_of(site.url))
+        if isinstance(found, Resolved):
+            needs_contact(found.addresses, self._config.net)
+            self._located.append(Located(site.number, found.addresses[0]))
+        elif found.outcome in _RETRIED and not site.tries:
+            self.sites.look_up_failed(site.number)
+            self._looking_up.discard(site.number)
+        else:
+            self._located.append(Located(site.number, "", found.outcome.value, found.reason))
+        if len(self._located) >= LEASE_BATCH:
+            await self._lease()
+
+    async def _lease(self) -> None:
+        if not self._located:
+            return
+        located, self._located = self._located[:LEASE_BATCH], self._located[LEASE_BATCH:]
+        orders = self.sites.lease(located)
+        self._looking_up -= {site.number for site in located}
+        await self._send_orders(orders)
+        self._event.set()
+
+    # Credit: the quota travels with the lease, so that a limit is never exceeded
+
+    async def _share_out(self, purse: str) -> None:
+        """Give starving slots their share; when all is given out, ask the others for what they do not need."""
+        limit = self._limit(purse)
+        starving = self._starving[purse]
+        for slot in sorted(starving):
+            left = limit - self.sites.granted(purse)
+            orders = self.sites.grant(slot, purse, limit, max(1, left // (4 * len(self.sites.slots))))
+            if not orders:
+                break
+            starving.discard(slot)
+            self._asked_back.pop(purse, None)
+            await self._send_orders(orders)
+        if starving:
+            await self._ask_back(purse)
+
+    async def _ask_back(self, purse: str) -> None:
+        asked = self._asked_back.get(purse)
+        if asked is None:
+            asked = self._asked_back[purse] = set(self.sites.slots) - self._starving[purse]
+            for slot in asked:
+                member = self._owner(slot)
+                if member is not None:
+                    await self._send(member, GiveBack(slot, purse))
+        if not asked:
+            await self._exhaust(purse)
+
+    async def _exhaust(self, purse: str) -> None:
+        if purse == PAGES_PURSE:
+            self._how = self._how or HowEnded.MAX_PAGES
+            self._event.set()
+            return
+        for member in self.members:
+            await self._send(member, Exhausted(purse))
+
+    def _limit(self, purse: str) -> int:
+        crawl = self._config.crawl
+        limit = crawl.max_pages if purse == PAGES_PURSE else crawl.max_pages_per_domain
+        assert limit is not None, purse
+        return limit
+
+
+def _error(failed: Failed) -> NephilaError:
+    """The agent's error again, with its own exit code."""
+    kinds = {kind.exit_code: kind for kind in (NephilaError, UsageError, DiskFullError, FolderInUseError, DamagedError)}
+    return kinds.get(failed.exit_code, NephilaError)(failed.sentence)

@@ -1,0 +1,167 @@
+"""One group of results: all that is committed together, or not at all.
+
+The agent's loop fills a group while the last one is being written. A group is closed after `group_pages` visits or
+`group_delay`, so that one wait for the disk serves many pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nephila.crawl.fetcher import Fetched
+from nephila.crawl.messages import Credit, OutLink, SiteEnded
+from nephila.records import LinkKind, Outcome
+
+Role = Literal["page", "robots", "sample"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A URL of one of the slot's sites, known from now on."""
+
+    site: int
+    hash: int
+    path: str
+    depth: int
+    place: int
+    outcome: Outcome
+    reason: str
+    found_at: float
+    referrer: str
+    kind: str
+    hops: int = 0
+    via_duplicate: bool = False
+    seed: bool = False
+
+    @property
+    def todo(self) -> bool:
+        return self.outcome is Outcome.WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideUrl:
+    """A URL of another site that was refused here and now."""
+
+    url: str
+    outcome: Outcome
+    reason: str
+    referrer: str
+    found_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLink:
+    """A link as the archive keeps it: resolved, with its kind and its anchor text."""
+
+    url: str
+    kind: LinkKind
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """One request and what came of it. For a page, also what its row becomes."""
+
+    site: int
+    site_url: str
+    hash: int
+    path: str
+    role: Role
+    fetched: Fetched
+    outcome: Outcome
+    reason: str
+    archived: bool  # only the last answer of a run is, so that a page stands in the archive once
+    checksum: bytes | None = None
+    payload_sha1: bytes | None = None
+    duplicate_of: int | None = None
+    first_of_content: bool = False
+    todo: bool = False
+    tries: int = 0
+    mime: str = ""
+    redirect_to: str = ""
+    link_kinds: str = ""
+    flags: str = ""
+    links: tuple[FoundLink, ...] = ()
+    link_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A page whose outcome was decided without asking its server."""
+
+    site: int
+    hash: int
+    outcome: Outcome
+    reason: str
+    todo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """All pages of a site that wait to be requested get one outcome; `todo` keeps them for the next run."""
+
+    site: int
+    outcome: Outcome
+    reason: str
+    todo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """What is kept of a site context on disk."""
+
+    site: int
+    url: str
+    address: str
+    given: bool
+    state: str
+    outcome: str = ""
+    reason: str = ""
+    alias_of: int | None = None
+    distinct_from: str = ""
+    robots: bytes | None = None
+    home: bytes | None = None
+    last_ms: int = 0
+    next_at: float = 0.0
+    failures: int = 0
+    sleeps: int = 0
+    failed_runs: int = 0
+    delay_s: float = 0.0
+    requested: int = 0
+    received_bytes: int = 0
+    known: int = 0
+    first_at: float | None = None
+    last_at: float | None = None
+
+
+@dataclass(slots=True)
+class Group:
+    """Results in the order they came; filled by the loop, then handed over whole."""
+
+    found: list[FoundPage] = field(default_factory=list)
+    visited: list[Visited] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
+    swept: list[Swept] = field(default_factory=list)
+    revived: list[int] = field(default_factory=list)  # sites that have an address now
+    opened: list[int] = field(default_factory=list)  # sites that can be collected once this group is on disk
+    sites: dict[int, SiteRow] = field(default_factory=dict)
+    parties: list[tuple[int, float]] = field(default_factory=list)  # site and seconds: its parties have ended
+    outside: list[OutsideUrl] = field(default_factory=list)
+    links: list[OutLink] = field(default_factory=list)
+    ended: list[SiteEnded] = field(default_factory=list)
+    returned: list[Credit] = field(default_factory=list)
+    granted: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)  # changes of the counts
+    orders: list[int] = field(default_factory=list)  # the coordinator's parcels applied in this group
+    forgotten: int = 0  # our parcels up to this one were applied by the coordinator
+    pages: int = 0
+    body_bytes: int = 0
+
+    def is_empty(self) -> bool:
+        return not (
+            self.found or self.visited or self.judged or self.swept or self.revived or self.opened or self.sites
+            or self.parties or self.outside or self.links or self.ended or self.returned or self.granted or self.orders
+        )  # fmt: skip

@@ -1,0 +1,100 @@
+"""From an answer to what it says: links resolved and normalised, its own word to robots, its type and its checksum.
+
+A pure function of one answer. Links are extracted here and never again: the archive keeps them with the page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from nephila import markup
+from nephila.crawl.fetcher import Fetched
+from nephila.crawl.group import FoundLink
+from nephila.crawl.outcome import refresh_is_redirect
+from nephila.crawl.page_robots import PageRobots, from_headers
+from nephila.records import LinkKind, Outcome
+from nephila.urls import Refusal, StripRules, join
+
+HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+CHECKSUM_BYTES: Final = 16
+_FREE: Final = PageRobots()
+_NO_KINDS: Final = "000"
+WITH_CONTENT: Final = frozenset(
+    {Outcome.OK, Outcome.TRUNCATED_LENGTH, Outcome.TRUNCATED_TIME, Outcome.TRUNCATED_DISCONNECT, Outcome.TOO_SLOW,
+     Outcome.DECODE_LIMIT}
+)  # fmt: skip
+"""Outcomes with a body, whole or in part, that is the page's own content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What one answer brought."""
+
+    mime: str
+    checksum: bytes | None = None  # SHA-1 of the decoded body, first 128 bits (S0-14)
+    payload_sha1: bytes | None = None
+    links: tuple[FoundLink, ...] = ()  # distinct by URL and kind
+    link_count: int = 0
+    refused: Counter[Refusal] = field(default_factory=Counter)
+    robots: PageRobots = _FREE
+    refresh_to: str = ""  # a meta refresh that is a redirect
+    link_kinds: str = _NO_KINDS
+
+
+def harvest(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int) -> Harvest:
+    """All that follows from an answer that has a body; `url` is the page's own, in normal form."""
+    mime = mime_of(fetched.header("content-type"))
+    payload_sha1 = hashlib.sha1(fetched.content, usedforsecurity=False).digest()
+    same = fetched.payload is fetched.content or fetched.payload == fetched.content
+    body_sha1 = payload_sha1 if same else hashlib.sha1(fetched.payload, usedforsecurity=False).digest()
+    checksum = body_sha1[:CHECKSUM_BYTES]
+    said = from_headers((value for name, value in fetched.headers if name == "x-robots-tag"), robot_name)
+    if fetched.outcome not in WITH_CONTENT or not is_html(mime, fetched.payload):
+        return Harvest(mime, checksum, payload_sha1, robots=said)
+    encoding = markup.choose(fetched.payload, fetched.header("content-type")).encoding
+    scan = markup.scan(fetched.payload, encoding, markup.Limits(links=max_links))
+    base = markup.document_base(url, scan, rules)
+    links: dict[tuple[str, LinkKind], FoundLink] = {}
+    refused: Counter[Refusal] = Counter()
+    if scan.too_long:
+        refused[Refusal.TOO_LONG] += scan.too_long
+    for link in scan.links:
+        target = join(base, link.href, rules, encoding)
+        if isinstance(target, Refusal):
+            refused[target] += 1
+        elif (target, link.kind) not in links:
+            links[target, link.kind] = FoundLink(target, link.kind, link.anchor)
+    refresh_to = ""
+    if scan.refresh is not None and scan.refresh.href is not None and refresh_is_redirect(scan.refresh.delay_s):
+        target = join(base, scan.refresh.href, rules, encoding)
+        refresh_to = target if isinstance(target, str) else ""
+    return Harvest(
+        mime=mime,
+        checksum=checksum,
+        payload_sha1=payload_sha1,
+        links=tuple(links.values()),
+        link_count=scan.link_count,
+        refused=refused,
+        robots=said & PageRobots(index=not scan.noindex, follow=not scan.nofollow),
+        refresh_to=refresh_to,
+        link_kinds=scan.link_kinds,
+    )
+
+
+def mime_of(content_type: str | None) -> str:
+    """The type alone, in lower case; a header that is no type is none."""
+    mime = (content_type or "").partition(";")[0].strip().lower()
+    return mime if mime.isascii() and mime.count("/") == 1 and len(mime) <= 100 else ""
+
+
+def is_html(mime: str, body: bytes) -> bool:
+    """By the header; without one, by whether the body looks like a page (G9: a picture called HTML is no page)."""
+    if mime and mime not in HTML:
+        return False
+    start = body[:1024]
+    if b"\x00" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    return bool(mime) or b"<" in start

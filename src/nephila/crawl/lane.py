@@ -1,0 +1,153 @@
+"""One address: its sites take turns, one request at a time, never sooner than politeness allows (S1-17, S1-18).
+
+A lane is a small task of the agent's loop. Each turn it asks its sites, round robin, what they want to do next
+(`site.next_step`), waits until both the site and the address may be asked, and does it. The lane ends when none of its
+sites has anything left; the time at which its address may be asked again outlives it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import assert_never
+
+from nephila.crawl.collecting import Collecting
+from nephila.crawl.politeness import Pace
+from nephila.crawl.site import (
+    AskHome,
+    AskPage,
+    AskRobots,
+    AskSample,
+    BecomeAlias,
+    Close,
+    Ended,
+    Load,
+    Refuse,
+    SiteContext,
+    Step,
+    Wait,
+    next_step,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A site and what it does in this turn."""
+
+    context: SiteContext
+    step: Step
+
+
+class Lane:
+    """All sites of an agent on one address."""
+
+    def __init__(self, address: str, pace: Pace, collecting: Collecting, ended: Callable[[Lane], None]) -> None:
+        self.address = address
+        self.pace = pace
+        self.contexts: deque[SiteContext] = deque()
+        self._collecting = collecting
+        self._ended = ended
+        self._changed = asyncio.Event()
+        self._workers: set[asyncio.Task[None]] = set()
+        self.stopping = False
+
+    def add(self, context: SiteContext) -> None:
+        self.contexts.append(context)
+        self.wake()
+
+    def wake(self) -> None:
+        """Something new may be done: a site came, a seed came, credit came, or the crawl goes on after a pause."""
+        self._changed.set()
+
+    def start(self) -> None:
+        """Begin; as many requests at once as the user allows for own sites, one by default."""
+        for _ in range(self._collecting.setup.config.politeness.connections_per_site):
+            worker = asyncio.create_task(self._run())
+            self._workers.add(worker)
+            worker.add_done_callback(self._worker_ended)
+
+    def _worker_ended(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        if not self._workers:
+            self._ended(self)
+        if not worker.cancelled() and worker.exception() is not None:
+            self._collecting.fail(worker.exception())
+
+    async def stop(self) -> None:
+        """Finish what is on the wire; nothing new is begun."""
+        self.stopping = True
+        self.wake()
+        await asyncio.gather(*self._workers, return_exceptions=True)
+
+    def cancel(self) -> None:
+        """Give up what is still on the wire."""
+        for worker in self._workers:
+            worker.cancel()
+
+    async def _run(self) -> None:
+        collecting, clock = self._collecting, self._collecting.setup.clock
+        while self.contexts and not self.stopping:
+            self._changed.clear()
+            turn = self._next_turn(clock.monotonic())
+            if isinstance(turn, float):
+                await self._rest(turn)
+                continue
+            context, step = turn.context, turn.step
+            match step:
+                case Ended():
+                    if await collecting.end(context, alone=len(self.contexts) == 1):
+                        self.contexts.remove(context)
+                case Load():
+                    await collecting.load(context)
+                case Refuse():
+                    collecting.refuse(context, step)
+                case Close():
+                    collecting.close(context, step)
+                case BecomeAlias():
+                    collecting.become_alias(context, step)
+                    self.contexts.remove(context)
+                case AskRobots() | AskHome() | AskPage() | AskSample():
+                    await collecting.slot_of(context).room()
+                    ready_at = max(self.pace.ready_at, context.pace.ready_at)
+                    if ready_at > clock.monotonic():
+                        await self._rest(ready_at)
+                        continue  # what is best to do may have changed meanwhile
+                    if not await collecting.ask(self, context, step):
+                        self.contexts.remove(context)
+                case Wait():
+                    raise AssertionError("a site that waits takes no turn")
+                case _:
+                    assert_never(step)
+
+    def _next_turn(self, now: float) -> Turn | float:
+        """The next site that has something to do, in rotation; else the moment at which one will have."""
+        earliest = float("inf")
+        for _ in range(len(self.contexts)):
+            context = self.contexts[0]
+            self.contexts.rotate(-1)
+            step = self._step(context, now)
+            if not isinstance(step, Wait):
+                return Turn(context, step)
+            earliest = min(earliest, step.until)
+        return earliest
+
+    def _step(self, context: SiteContext, now: float) -> Step:
+        setup = self._collecting.setup
+        if self._collecting.paused:
+            return Wait(float("inf"))
+        step = next_step(context, now, setup.clock.now(), obey_robots=setup.obeys_robots)
+        if isinstance(step, AskPage | Refuse | Ended | Load):
+            return self._collecting.before_page(context, step)
+        return step
+
+    async def _rest(self, until: float) -> None:
+        """Sleep until the moment, or until something changes."""
+        clock = self._collecting.setup.clock
+        wait_s = (until - clock.monotonic()) / clock.rate
+        if wait_s <= 0:
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), None if until == float("inf") else wait_s)

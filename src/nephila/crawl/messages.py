@@ -1,0 +1,183 @@
+"""What coordinator and agents say to each other: msgpack frames of a closed list of messages.
+
+What must not be lost travels in numbered parcels, both ways, written in the sender's own transaction before it is
+sent and acknowledged after the receiver's: `Orders` from the coordinator to a slot, `Findings` from a slot to the
+coordinator. A parcel that comes twice is applied once. Everything else may be lost with the process that sent it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+
+class Seed(msgspec.Struct, frozen=True, array_like=True):
+    """A URL to start from in a site: given by the user, found on another site, or reached by a redirect."""
+
+    path: str
+    referrer: str = ""
+    hops: int = 0
+    kind: str = ""
+
+
+class NewSite(msgspec.Struct, frozen=True, array_like=True):
+    """A site that a slot is to collect from now on. Without an address, `outcome` says why there is none."""
+
+    number: int
+    url: str
+    address: str
+    outcome: str
+    reason: str
+    given: bool  # named by the user; decides which of two aliases is the canonical one
+    seeds: tuple[Seed, ...]
+
+
+class FurtherSeed(msgspec.Struct, frozen=True, array_like=True):
+    """One more seed of a site that the slot has already."""
+
+    number: int
+    seed: Seed
+
+
+class Credit(msgspec.Struct, frozen=True, array_like=True):
+    """Pages that a slot may request out of a purse: `pages` for the whole crawl, or `domain:NAME`."""
+
+    purse: str
+    pages: int
+
+
+class Orders(msgspec.Struct, frozen=True, tag="orders"):
+    slot: int
+    sequence: int
+    sites: tuple[NewSite, ...] = ()
+    seeds: tuple[FurtherSeed, ...] = ()
+    credits: tuple[Credit, ...] = ()
+
+
+class OutLink(msgspec.Struct, frozen=True, array_like=True):
+    """A URL of another site, found by an agent."""
+
+    url: str
+    referrer: str
+    kind: str
+    hops: int = 0
+
+
+class SiteEnded(msgspec.Struct, frozen=True, array_like=True):
+    """A site has nothing left to request; true as of the coordinator's parcel `applied`."""
+
+    number: int
+    state: str
+    applied: int
+    alias_of: int = 0
+
+
+class Findings(msgspec.Struct, frozen=True, tag="findings"):
+    slot: int
+    sequence: int
+    links: tuple[OutLink, ...] = ()
+    ended: tuple[SiteEnded, ...] = ()
+    returned: tuple[Credit, ...] = ()
+
+
+class FindingsApplied(msgspec.Struct, frozen=True, tag="findings_applied"):
+    slot: int
+    sequence: int
+
+
+class OrdersApplied(msgspec.Struct, frozen=True, tag="orders_applied"):
+    slot: int
+    sequence: int
+
+
+class Hello(msgspec.Struct, frozen=True, tag="hello"):
+    """A slot is open: how far it has applied the coordinator's parcels."""
+
+    slot: int
+    applied: int
+
+
+class Starved(msgspec.Struct, frozen=True, tag="starved"):
+    """A slot has URLs to request and no credit left in a purse."""
+
+    slot: int
+    purse: str
+
+
+class GiveBack(msgspec.Struct, frozen=True, tag="give_back"):
+    """Another slot starves: return what is unused of this purse."""
+
+    slot: int
+    purse: str
+
+
+class Exhausted(msgspec.Struct, frozen=True, tag="exhausted"):
+    """A purse is empty for good in this run."""
+
+    purse: str
+
+
+class SlowSite(msgspec.Struct, frozen=True, array_like=True):
+    url: str
+    last_ms: int
+    waiting: int
+
+
+class Progress(msgspec.Struct, frozen=True, tag="progress"):
+    """Counts of one agent since it started; the coordinator adds the agents up."""
+
+    agent: int
+    requests: int
+    pages: int
+    received_bytes: int
+    active_sites: int
+    pending_sites: int
+    sleeping_sites: int
+    open_connections: int
+    waiting_urls: int
+    outcomes: dict[str, int]
+    slowest: tuple[SlowSite, ...] = ()
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """The agent cannot go on; the sentence and the exit code of its error."""
+
+    sentence: str
+    exit_code: int
+
+
+class Pause(msgspec.Struct, frozen=True, tag="pause"):
+    on: bool
+
+
+class Stop(msgspec.Struct, frozen=True, tag="stop"):
+    """Finish what is on the wire, commit, and end."""
+
+
+class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
+    """All that was finished is committed; the last word of an agent."""
+
+    agent: int
+
+
+ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Pause | Stop
+ToCoordinator = Findings | OrdersApplied | Hello | Starved | Progress | Failed | Stopped
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_TO_AGENT: Final = msgspec.msgpack.Decoder(ToAgent)
+_TO_COORDINATOR: Final = msgspec.msgpack.Decoder(ToCoordinator)
+
+
+def encode(message: ToAgent | ToCoordinator) -> bytes:
+    return _ENCODER.encode(message)
+
+
+def decode_for_agent(frame: bytes) -> ToAgent:
+    message: ToAgent = _TO_AGENT.decode(frame)
+    return message
+
+
+def decode_for_coordinator(frame: bytes) -> ToCoordinator:
+    message: ToCoordinator = _TO_COORDINATOR.decode(frame)
+    return message

@@ -1,0 +1,216 @@
+"""What a fetched page changes: its own row, the URLs it makes known, the links it sends to other sites.
+
+`record_page` is called once per answer, in the loop, and fills the slot's group; nothing here waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from nephila.crawl.fetcher import Fetched
+from nephila.crawl.group import FoundPage, OutsideUrl, Visited
+from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest
+from nephila.crawl.messages import OutLink
+from nephila.crawl.outcome import Hop, after_redirect, after_visit
+from nephila.crawl.scope import Candidate, decide, url_candidate
+from nephila.crawl.setup import Setup
+from nephila.crawl.site import HOME, SiteContext
+from nephila.crawl.slot import Slot
+from nephila.crawl.slot_state import PageTask
+from nephila.records import Outcome
+from nephila.urls import Refusal, host_of, join, split, url_hash
+
+SEED_KIND: Final = "s"
+REDIRECT_KIND: Final = "r"
+
+
+def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, fetched: Fetched) -> None:
+    """Put one page's answer into the group, and the page back into its site's queue if it is to be tried again."""
+    crawl = setup.config.crawl
+    count_request(setup, context, fetched)
+    if not task.tries:
+        slot.group.pages += 1
+        setup.counts.pages += 1
+        context.requested += 1
+    tries = task.tries + 1
+    next_try = after_visit(fetched.outcome, fetched.status, tries, context.retries, crawl.retry_wait)
+    if next_try.wait_s is not None:
+        slot.visit(_visited(context, task, fetched, todo=True), task.outcome)
+        again = replace(task, tries=tries, outcome=fetched.outcome)
+        context.try_later(again, setup.clock.monotonic() + next_try.wait_s)
+        return
+    if task.depth == 0 and context.seed_outcome is None:
+        context.seed_outcome = fetched.outcome
+    if not fetched.status:
+        slot.visit(_visited(context, task, fetched), task.outcome)
+        return
+    url = context.url + task.path
+    brought = harvest(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
+    if task.path == HOME:
+        context.home_tried = True
+        context.home = brought.checksum if fetched.status == 200 else None
+    visited = _visited(context, task, fetched, archived=next_try.archived, brought=brought)
+    if fetched.outcome is Outcome.REDIRECT:
+        visited = _redirected(setup, slot, context, task, fetched, visited)
+    elif fetched.outcome in WITH_CONTENT:
+        visited = _with_content(context, task, visited)
+        if _follows(setup, task, brought, visited):
+            _follow(setup, slot, context, task, brought, via_duplicate=visited.duplicate_of is not None)
+    slot.visit(visited, task.outcome)
+
+
+def count_request(setup: Setup, context: SiteContext, fetched: Fetched) -> None:
+    """Every request counts, whatever its role."""
+    setup.counts.requests += 1
+    setup.counts.received_bytes += fetched.received_bytes
+    setup.counts.outcomes[fetched.outcome.value] += 1
+    context.received_bytes += fetched.received_bytes
+    context.last_ms = round(fetched.total_ms)
+    context.first_at = context.first_at or fetched.started_at
+    context.last_at = fetched.started_at
+
+
+def offer(
+    setup: Setup, slot: Slot, context: SiteContext, path: str, referrer: str, kind: str, depth: int,
+    *, hops: int = 0, via_duplicate: bool = False, seed: bool = False,
+) -> bool:  # fmt: skip
+    """A URL of this site was found: it is known from now on, and waits if nothing speaks against it."""
+    key = url_hash(path)
+    if not context.seen.add(key):
+        return False
+    place, context.known = context.known, context.known + 1
+    outcome, reason = _fate(setup, context, path, depth)
+    now = setup.clock.now()
+    page = FoundPage(
+        context.number, key, path, depth, place, outcome, reason, now, referrer, kind, hops, via_duplicate, seed
+    )
+    slot.find(page)
+    if outcome is Outcome.WAITING:
+        came_from = referrer if hops else ""
+        context.push(PageTask(depth, place, key, path, hops, via_duplicate, 0, outcome, came_from))
+    return True
+
+
+def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: int = 0) -> None:
+    """A URL of another site was found: the coordinator is told, unless it is out of scope."""
+    if not setup.reported.add(url_hash(url)):
+        return
+    verdict = decide(url_candidate(url, from_seeds=True), setup.scope)  # whose seeds are known to the coordinator alone
+    if verdict.inside:
+        slot.group.links.append(OutLink(url, referrer, kind, hops))
+    else:
+        assert verdict.outcome is not None
+        slot.group.outside.append(OutsideUrl(url, verdict.outcome, verdict.rule, referrer, setup.clock.now()))
+    slot.touch()
+
+
+def _fate(setup: Setup, context: SiteContext, path: str, depth: int) -> tuple[Outcome, str]:
+    max_depth = setup.config.crawl.max_depth
+    if max_depth is not None and depth > max_depth:
+        return Outcome.LIMIT, "crawl.max_depth"
+    verdict = decide(Candidate(context.url, host_of(context.url), path, from_seeds=True), setup.scope)
+    if not verdict.inside:
+        assert verdict.outcome is not None
+        return verdict.outcome, verdict.rule
+    return Outcome.WAITING, ""
+
+
+def _visited(
+    context: SiteContext, task: PageTask, fetched: Fetched,
+    *, todo: bool = False, archived: bool = False, brought: Harvest | None = None,
+) -> Visited:  # fmt: skip
+    flags = []
+    if brought is not None:
+        flags = [
+            *(["noindex"] if not brought.robots.index else []),
+            *(["nofollow"] if not brought.robots.follow else []),
+        ]
+    if fetched.truncated:
+        flags.append(f"truncated:{fetched.truncated}")
+    return Visited(
+        site=context.number,
+        site_url=context.url,
+        hash=task.hash,
+        path=task.path,
+        role="page",
+        fetched=fetched,
+        outcome=fetched.outcome,
+        reason=fetched.reason,
+        archived=archived and bool(fetched.raw_header),
+        checksum=brought.checksum if brought is not None else None,
+        payload_sha1=brought.payload_sha1 if brought is not None else None,
+        todo=todo,
+        tries=task.tries + 1,
+        mime=brought.mime if brought is not None else "",
+        link_kinds=brought.link_kinds if brought is not None else "",
+        flags=" ".join(flags),
+        links=brought.links if brought is not None else (),
+        link_count=brought.link_count if brought is not None else 0,
+    )
+
+
+def _redirected(
+    setup: Setup, slot: Slot, context: SiteContext, task: PageTask, fetched: Fetched, visited: Visited
+) -> Visited:
+    """Each hop is a URL of its own, with its own robots and address check; chains and loops end (N3)."""
+    url = context.url + task.path
+    target = join(url, (fetched.header("location") or "").strip(), setup.strip)
+    if isinstance(target, Refusal):
+        return replace(visited, outcome=Outcome.HTTP_ERROR, reason=f"redirect to nowhere: {target.value}")
+    visited = replace(visited, redirect_to=target)
+    hop = after_redirect(task.hops, target, (url, task.came_from), setup.config.crawl.max_redirects)
+    if hop is not Hop.FOLLOW:
+        return replace(visited, outcome=Outcome(hop.value))
+    _go(setup, slot, context, target, url, REDIRECT_KIND, task.depth, task.hops + 1, task.via_duplicate)
+    return visited
+
+
+def _with_content(context: SiteContext, task: PageTask, visited: Visited) -> Visited:
+    """S0-14: whether this content is new in the site."""
+    assert visited.checksum is not None
+    first = context.contents.setdefault(visited.checksum, task.hash)
+    if first == task.hash:
+        return replace(visited, first_of_content=visited.archived)
+    return replace(visited, duplicate_of=first)
+
+
+def _follows(setup: Setup, task: PageTask, brought: Harvest, visited: Visited) -> bool:
+    """Links of a duplicate are followed, those of a duplicate found through a duplicate are not (a trap's way)."""
+    if not brought.robots.follow:
+        return False
+    if visited.duplicate_of is None:
+        return True
+    return setup.config.crawl.duplicates == "follow" and not task.via_duplicate
+
+
+def _follow(
+    setup: Setup, slot: Slot, context: SiteContext, task: PageTask, brought: Harvest, *, via_duplicate: bool
+) -> None:
+    url = context.url + task.path
+    prefix = context.url + "/"
+    offered = set()
+    if brought.refresh_to:
+        offered.add(brought.refresh_to)
+        if task.hops < setup.config.crawl.max_redirects:
+            _go(setup, slot, context, brought.refresh_to, url, "h", task.depth, task.hops + 1, via_duplicate)
+    for link in brought.links:
+        if link.url in offered:
+            continue
+        offered.add(link.url)
+        if link.url.startswith(prefix):
+            offer(setup, slot, context, link.url[len(prefix) - 1 :], url, link.kind.value, task.depth + 1,
+                  via_duplicate=via_duplicate)  # fmt: skip
+        else:
+            report(setup, slot, link.url, url, link.kind.value)
+
+
+def _go(
+    setup: Setup, slot: Slot, context: SiteContext, target: str, referrer: str, kind: str, depth: int, hops: int,
+    via_duplicate: bool,
+) -> None:  # fmt: skip
+    site, path = split(target)
+    if site == context.url:
+        offer(setup, slot, context, path, referrer, kind, depth, hops=hops, via_duplicate=via_duplicate)
+    else:
+        report(setup, slot, target, referrer, kind, hops)

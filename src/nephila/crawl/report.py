@@ -1,0 +1,54 @@
+"""What a crawl has come to: one frozen row for the command line, for `--json` and for the live view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from nephila.crawl.site_list import SiteCounts
+
+
+@dataclass(frozen=True, slots=True)
+class SlowestSite:
+    url: str
+    last_ms: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlReport:
+    """Counts of one run (`run_…`) and of the whole folder."""
+
+    how: str  # running, done, interrupted, or the limit that was reached
+    seconds: float  # of this run
+    run_pages: int  # URLs requested for the first time in this run
+    run_requests: int  # robots.txt, samples and further tries included
+    run_bytes: int
+    pages_per_s: float
+    pages: int  # URLs requested at least once
+    known: int  # URLs ever known
+    outcomes: dict[str, int]  # of every URL known, each once
+    received_bytes: int
+    archive_bytes: int
+    sites: SiteCounts
+    agents: int
+    active_sites: int = 0
+    sleeping_sites: int = 0
+    waiting_urls: int = 0
+    agent_deaths: int = 0
+    dns_queries: int = 0
+    messages_per_page: float = 0.0
+    message_bytes_per_page: float = 0.0
+    links_per_page: float = 0.0  # links exchanged between agents, per page (CHECKLIST 2.3)
+    refused_seeds: int = 0
+    slowest: tuple[SlowestSite, ...] = ()
+    changes: tuple[str, ...] = field(default=())
+
+
+def pack(report: CrawlReport) -> bytes:
+    return msgspec.msgpack.encode(report)
+
+
+def unpack(kept: bytes) -> CrawlReport:
+    return msgspec.msgpack.decode(kept, type=CrawlReport)

@@ -1,0 +1,205 @@
+"""The front door of the room: open or resume a crawl folder, collect, and tell what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from nephila.config.layers import Effective, Layer, lay, read_file
+from nephila.config.rendering import as_toml
+from nephila.config.resuming import Change, resume
+from nephila.crawl.coordinator import Coordinator
+from nephila.crawl.report import CrawlReport, SlowestSite, pack
+from nephila.crawl.scope import compile_scope
+from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
+from nephila.crawl.setup import make_clock, make_setup, strip_rules
+from nephila.crawl.site_list import SiteList
+from nephila.crawl.totals import Totals, read_totals
+from nephila.engine import Engine
+from nephila.errors import UsageError
+from nephila.records import Outcome
+from nephila.store.durable import replace_file
+from nephila.store.folder import CrawlFolder
+from nephila.store.lock import FileLock
+
+SHOW_EVERY_S: Final = 0.5
+RUNNING: Final = "running"
+_LIMITS: Final = frozenset(
+    {"crawl.max_depth", "crawl.max_pages_per_site", "crawl.max_pages_per_domain", "crawl.max_pages_per_address"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A crawl folder that is ours until `lock` is released."""
+
+    folder: CrawlFolder
+    lock: FileLock
+    effective: Effective
+    changes: tuple[Change, ...]
+    is_new: bool
+
+
+def open_crawl(
+    path: Path, given: Sequence[Layer], lines: Sequence[tuple[str, str]], agents: int
+) -> tuple[Opened, SeedList]:
+    """Make or resume the folder. Everything that can be wrong with the input is found before anything is touched."""
+    is_new = not CrawlFolder.is_crawl(path)
+    kept = path / "nephila.toml"
+    changes: tuple[Change, ...] = ()
+    if is_new or not kept.exists():
+        effective = lay([Layer("--agents", {"crawl.slots": agents}), *given])
+    else:
+        resumed = resume(read_file(kept), given)
+        effective, changes = resumed.effective, resumed.changes
+    config = effective.config
+    seeds = parse_seeds(lines, strip_rules(config), compile_scope(config.scope, config.crawl.mode))
+    if lines and not seeds.urls:
+        first = seeds.refused[0] if seeds.refused else None
+        found = f"{first.place}: {first.text!r} {first.reason}" if first else "there is no line with a URL"
+        raise UsageError(f"none of the seeds can be collected ({found}); give URLs such as http://www.example.org/.")
+    if is_new and not seeds.urls:
+        raise UsageError(f"there is no crawl in {path} yet; give seeds: `nephila crawl URL…` or `-i FILE`.")
+    folder = CrawlFolder.create(path)
+    lock = folder.lock("crawl", wait_s=0.5)
+    try:
+        if is_new or changes or not kept.exists():
+            stamp = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+            notes = {change.name: f"changed {stamp}: was {change.before}" for change in changes}
+            replace_file(folder.config_file, as_toml(effective, notes).encode())
+    except BaseException:
+        lock.release()
+        raise
+    return Opened(folder, lock, effective, changes, is_new), seeds
+
+
+def run(
+    opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None = None
+) -> CrawlReport:
+    """Collect until done, stopped or limited; blocking."""
+    return uvloop.run(_run(opened, seeds, engine, agents, show))
+
+
+async def _run(
+    opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None
+) -> CrawlReport:
+    config = opened.effective.config
+    setup = make_setup(config, make_clock(config))
+    sites = SiteList(opened.folder.coordinator_database, config.crawl.slots or agents, sync=config.archive.sync)
+    started = time.monotonic()
+    before = read_totals(opened.folder)
+    shown = _Shown(started, before, opened, seeds.refused, show)
+    try:
+        now = setup.clock.now()
+        sites.add_given(seeds.urls, now)
+        sites.add_outside(((row.text, row.outcome, f"{row.place}: {row.reason}") for row in seeds.refused), now)
+        changes = [f"{change.name}: {change.before} -> {change.after}" for change in opened.changes]
+        run_number = sites.begin_run(now, agents, json.dumps(changes))
+        coordinator = Coordinator(
+            config, setup, sites, engine, str(opened.folder.path), agents,
+            limits_changed=any(change.name in _LIMITS for change in opened.changes),
+            on_progress=shown.update,
+        )  # fmt: skip
+        with _interruptible(coordinator):
+            how = await coordinator.run()
+        sites.end_run(run_number, setup.clock.now(), how.value)
+        replace_file(opened.folder.seeds_out, "".join(f"{url}\n" for url in sites.seeds()).encode())
+        report = shown.report(coordinator, how.value)
+        sites.show(pack(report), time.time())
+    finally:
+        sites.close()
+        await setup.resolver.aclose()
+    return report
+
+
+class _Shown:
+    """The live figures: made a few times a second, kept in the folder for `nephila status`."""
+
+    def __init__(
+        self, started: float, before: Totals, opened: Opened, refused: Sequence[RefusedSeed],
+        show: Callable[[CrawlReport], None] | None,
+    ) -> None:  # fmt: skip
+        self._started = started
+        self._before = before
+        self._opened = opened
+        self._refused = refused
+        self._show = show
+        self._last = 0.0
+
+    def update(self, coordinator: Coordinator) -> None:
+        now = time.monotonic()
+        if now - self._last < SHOW_EVERY_S:
+            return
+        self._last = now
+        report = self.report(coordinator, RUNNING)
+        coordinator.sites.show(pack(report), time.time())
+        if self._show is not None:
+            self._show(report)
+
+    def report(self, coordinator: Coordinator, how: str) -> CrawlReport:
+        totals, before = read_totals(self._opened.folder), self._before
+        seconds = time.monotonic() - self._started
+        live = [member.progress for member in coordinator.members if member.progress is not None]
+        run_pages = totals.pages - before.pages
+        slowest = sorted((site for progress in live for site in progress.slowest), key=lambda site: -site.last_ms)
+        per_page = 1 / max(1, run_pages)
+        return CrawlReport(
+            how=how,
+            seconds=round(seconds, 3),
+            run_pages=run_pages,
+            run_requests=totals.requests - before.requests,
+            run_bytes=totals.received_bytes - before.received_bytes,
+            pages_per_s=round(run_pages / max(seconds, 1e-9), 1),
+            pages=totals.pages,
+            known=totals.known,
+            outcomes=dict(sorted(totals.outcomes.items())),
+            received_bytes=totals.received_bytes,
+            archive_bytes=totals.archive_bytes,
+            sites=coordinator.sites.counts(),
+            agents=len(live) or len(coordinator.finished),
+            active_sites=sum(progress.active_sites for progress in live),
+            sleeping_sites=sum(progress.sleeping_sites for progress in live),
+            waiting_urls=totals.outcomes.get(Outcome.WAITING.value, 0),
+            agent_deaths=coordinator.deaths,
+            dns_queries=coordinator.dns_queries,
+            messages_per_page=round(coordinator.traffic.frames * per_page, 4),
+            message_bytes_per_page=round(coordinator.traffic.frame_bytes * per_page, 1),
+            links_per_page=round(coordinator.traffic.links * per_page, 4),
+            refused_seeds=len(self._refused),
+            slowest=tuple(SlowestSite(site.url, site.last_ms, site.waiting) for site in slowest[:5]),
+            changes=tuple(f"{change.name}: {change.before} -> {change.after}" for change in self._opened.changes),
+        )
+
+
+@contextmanager
+def _interruptible(coordinator: Coordinator) -> Iterator[None]:
+    """Ctrl-C and SIGTERM stop the crawl cleanly; a second one ends it at once, which loses nothing either."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    asked = False
+
+    def stop() -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        coordinator.interrupt()
+
+    with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread: nobody to listen to
+        for each in signals:
+            loop.add_signal_handler(each, stop)
+    try:
+        yield
+    finally:
+        with suppress(NotImplementedError, ValueError, RuntimeError):
+            for each in signals:
+                loop.remove_signal_handler(each)

@@ -1,0 +1,86 @@
+"""What all parts of an agent share: the configuration compiled once, the clock, the resolver, the counts."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from typing import Final
+
+from nephila.clock import Clock
+from nephila.config.sections import Config
+from nephila.crawl.fetcher import Fetching, fetching
+from nephila.crawl.resolver import Resolver
+from nephila.crawl.scope import CompiledScope, compile_scope
+from nephila.store.archive.exchange import Software
+from nephila.urls import StripRules
+
+REMEMBERED_LINKS: Final = 200_000
+
+
+@dataclass(slots=True)
+class Counts:
+    """Since the agent started; the coordinator adds the agents up."""
+
+    requests: int = 0
+    pages: int = 0
+    received_bytes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+
+class RecentLinks:
+    """Links to other sites that were reported lately; reporting one twice is harmless, only dear."""
+
+    def __init__(self, size: int = REMEMBERED_LINKS) -> None:
+        self._links: OrderedDict[int, None] = OrderedDict()
+        self._size = size
+
+    def add(self, link: int) -> bool:
+        """True where it was not reported lately."""
+        if link in self._links:
+            return False
+        self._links[link] = None
+        if len(self._links) > self._size:
+            self._links.popitem(last=False)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    config: Config
+    clock: Clock
+    fetching: Fetching
+    resolver: Resolver
+    scope: CompiledScope
+    strip: StripRules
+    reported: RecentLinks
+    counts: Counts
+
+    @property
+    def obeys_robots(self) -> bool:
+        return self.config.politeness.robots == "obey"
+
+
+def make_setup(config: Config, clock: Clock) -> Setup:
+    shared = fetching(config.net, config.crawl, clock)
+    return Setup(
+        config=config,
+        clock=clock,
+        fetching=shared,
+        resolver=Resolver(config.net, shared.allowed, clock),
+        scope=compile_scope(config.scope, config.crawl.mode),
+        strip=strip_rules(config),
+        reported=RecentLinks(),
+        counts=Counts(),
+    )
+
+
+def strip_rules(config: Config) -> StripRules:
+    return StripRules.of(config.links.strip_parameters, max_length=config.links.max_url_length)
+
+
+def make_clock(config: Config) -> Clock:
+    return Clock(config.clock.rate, config.clock.origin, config.clock.real_origin)
+
+
+def software(config: Config, user_agent: str) -> Software:
+    return Software("nephila", user_agent, config.net.contact, config.politeness.robots)

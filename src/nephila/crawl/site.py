@@ -1,0 +1,244 @@
+"""The site context: what an agent keeps in memory for a site it is collecting (S1-16), and what it does next.
+
+`next_step` decides and does nothing; the lane acts. A context can be dropped at any moment and loaded again, by
+another process too, because everything it decided was committed with the results that made it decide (S2-13).
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from nephila.crawl.fetcher import Connection
+from nephila.crawl.group import SiteRow
+from nephila.crawl.outcome import Health
+from nephila.crawl.politeness import Pace
+from nephila.crawl.request import DEFAULT_PORTS, Site
+from nephila.crawl.robots_state import Permission, RobotsState, permission
+from nephila.crawl.seen import SeenUrls
+from nephila.crawl.slot_state import PageTask
+from nephila.records import Outcome
+from nephila.urls import host_of
+
+MAX_TASKS: Final = 2_000
+"""Waiting URLs of one site in memory; the others wait on disk."""
+
+HOME: Final = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class AskRobots:
+    """Fetch robots.txt before anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskPage:
+    task: PageTask
+
+
+@dataclass(frozen=True, slots=True)
+class AskHome:
+    """Fetch the home page as a sample, because another site is on the same address."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskSample:
+    """Ask a path of this site, or of the one it is compared with, to learn whether the two are one (S0-9)."""
+
+    site: str
+    path: str
+    other: int  # number of the site it is compared with
+    expected: bytes | None = None  # what the other one of the two answered, if it was asked already
+
+
+@dataclass(frozen=True, slots=True)
+class BecomeAlias:
+    """The site is another name of the canonical one."""
+
+    canonical: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """A limit is reached: what waits is not requested."""
+
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """A page that is not requested, and why."""
+
+    task: PageTask
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """More waiting URLs are on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do before this moment (simulated monotonic seconds)."""
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nothing is left to request."""
+
+
+Step = AskRobots | AskPage | AskHome | AskSample | BecomeAlias | Close | Refuse | Load | Wait | Ended
+
+
+@dataclass(slots=True)
+class SiteContext:
+    """One site in collection. Times are simulated; `asleep_until` and `pace` are monotonic, the rest is UTC."""
+
+    number: int
+    slot: int
+    url: str
+    address: str
+    given: bool
+    seen: SeenUrls
+    contents: dict[bytes, int]
+    known: int
+    retries: int
+    pace: Pace
+    robots: RobotsState | None = None
+    home: bytes | None = None
+    home_tried: bool = False
+    wants_home: bool = False
+    compared: bool = False  # it is known whether it is an alias
+    distinct_from: set[int] = field(default_factory=set)
+    tasks: list[tuple[int, int, PageTask]] = field(default_factory=list)  # heap: breadth first (S1-4)
+    later: list[tuple[float, int, PageTask]] = field(default_factory=list)  # heap: failed, to be tried again
+    more_on_disk: bool = True
+    in_flight: int = 0
+    health: Health = field(default_factory=Health)
+    busy_in_a_row: int = 0
+    robots_failures: int = 0  # in this run
+    asleep_until: float = 0.0
+    last_ms: int = 0
+    requested: int = 0
+    received_bytes: int = 0
+    failed_runs: int = 0
+    first_at: float | None = None
+    last_at: float | None = None
+    seed_outcome: Outcome | None = None
+    idle: list[Connection] = field(default_factory=list)  # open connections that nobody uses
+
+    @property
+    def site(self) -> Site:
+        return parse_site(self.url)
+
+    @property
+    def waiting(self) -> int:
+        return len(self.tasks) + len(self.later)
+
+    def push(self, task: PageTask) -> None:
+        """One more URL to request. When there are too many for memory they wait on disk, where they are already."""
+        if self.more_on_disk:
+            return
+        if len(self.tasks) >= MAX_TASKS:
+            self.more_on_disk = True
+            return
+        heapq.heappush(self.tasks, (task.depth, task.place, task))
+
+    def try_later(self, task: PageTask, at: float) -> None:
+        heapq.heappush(self.later, (at, task.place, task))
+
+    def load(self, tasks: list[PageTask]) -> None:
+        """Take the first waiting URLs from disk; those in memory already are among them and are not doubled."""
+        there = {task.hash for _, _, task in self.tasks} | {task.hash for _, _, task in self.later}
+        for task in tasks:
+            if task.hash not in there:
+                heapq.heappush(self.tasks, (task.depth, task.place, task))
+        self.more_on_disk = len(tasks) >= MAX_TASKS
+
+    def take(self, task: PageTask) -> None:
+        """The task at the head was decided about."""
+        if self.tasks and self.tasks[0][2] is task:
+            heapq.heappop(self.tasks)
+        else:
+            heapq.heappop(self.later)
+
+    def row(
+        self, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None, *, robots: bytes | None
+    ) -> SiteRow:
+        """The context as it is kept on disk."""
+        return SiteRow(
+            site=self.number, url=self.url, address=self.address, given=self.given, state=state, outcome=outcome,
+            reason=reason, alias_of=alias_of, distinct_from=" ".join(map(str, sorted(self.distinct_from))),
+            robots=robots, home=self.home, last_ms=self.last_ms, failures=self.health.failures,
+            sleeps=self.health.sleeps, failed_runs=self.failed_runs, delay_s=self.pace.delay_s,
+            requested=self.requested, received_bytes=self.received_bytes, known=self.known,
+            first_at=self.first_at, last_at=self.last_at,
+        )  # fmt: skip
+
+
+def next_step(context: SiteContext, now: float, utc_now: float, *, obey_robots: bool) -> Step:
+    """What this site wants to do now; politeness is asked before it is done."""
+    if context.asleep_until > now:
+        return Wait(context.asleep_until)
+    if context.wants_home and not context.home_tried:
+        step = _about_home(context, utc_now, obey_robots=obey_robots)
+        if step is not None:
+            return step
+    if not context.tasks and context.more_on_disk:
+        return Load()
+    if context.tasks:
+        task = context.tasks[0][2]
+    elif context.later:
+        at, _, task = context.later[0]
+        if at > now:
+            return Wait(at)
+    elif context.in_flight:
+        return Wait(float("inf"))
+    else:
+        return Ended()
+    if not obey_robots:
+        return AskPage(task)
+    match permission(context.robots, task.path, utc_now):
+        case Permission.ASK_FIRST:
+            return AskRobots()
+        case Permission.ALLOWED:
+            return AskPage(task)
+        case Permission.FORBIDDEN:
+            rule = context.robots.rules.deciding(task.path) if context.robots is not None else None
+            return Refuse(task, Outcome.BLOCKED_ROBOTS, f"Disallow: {rule.pattern}" if rule is not None else "")
+        case Permission.DEFERRED:
+            assert context.robots is not None
+            return Wait(now + max(0.0, context.robots.next_ask_at - utc_now))
+
+
+def _about_home(context: SiteContext, utc_now: float, *, obey_robots: bool) -> Step | None:
+    """The home page comes first where it must be compared; None: it cannot be had, go on without."""
+    if obey_robots:
+        match permission(context.robots, HOME, utc_now):
+            case Permission.ASK_FIRST:
+                return AskRobots()
+            case Permission.FORBIDDEN:
+                context.home_tried = True
+                return None
+            case Permission.DEFERRED:
+                return None
+            case Permission.ALLOWED:
+                pass
+    if context.tasks and context.tasks[0][2].path == HOME:
+        return None  # it is the next page anyway
+    return AskHome()
+
+
+def parse_site(url: str) -> Site:
+    """A site's URL in parts; the port is the scheme's own where the URL has none."""
+    scheme: Literal["http", "https"] = "https" if url.startswith("https:") else "http"
+    host = host_of(url)
+    rest = url.partition("//")[2][len(host) :]
+    return Site(scheme, host, int(rest[1:]) if rest.startswith(":") else DEFAULT_PORTS[scheme])

@@ -1,0 +1,337 @@
+"""The coordinator's list of sites on disk: each once, with its seeds, its lease and what is still to be sent.
+
+Every method that writes is one transaction; what it returns is to be sent after it, and would be sent again after a
+crash, because it lies in the outbox until the slot has applied it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from nephila.crawl.messages import Credit, Findings, FurtherSeed, NewSite, Orders, OutLink, Seed, SiteEnded
+from nephila.crawl.site_tables import SITE_SCHEMA
+from nephila.records import Outcome
+from nephila.store.database import open_writer, transaction
+from nephila.store.durable import crash_point
+from nephila.urls import hash128, split, url_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What lets a new site in: the mode (S0-5) and how many sites there may be."""
+
+    follow_links: bool
+    max_sites: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingSite:
+    number: int
+    url: str
+    given: bool
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A site whose name was looked up: its address, or the outcome that says why it has none."""
+
+    number: int
+    address: str
+    outcome: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCounts:
+    new: int = 0
+    leased: int = 0
+    done: int = 0
+    asleep: int = 0
+    alias: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class _Drafts:
+    """Orders in the making, per slot."""
+
+    sites: dict[int, list[NewSite]] = field(default_factory=lambda: defaultdict(list))
+    seeds: dict[int, list[FurtherSeed]] = field(default_factory=lambda: defaultdict(list))
+    credits: dict[int, list[Credit]] = field(default_factory=lambda: defaultdict(list))
+
+    def slots(self) -> set[int]:
+        return {*self.sites, *self.seeds, *self.credits}
+
+
+class SiteList:
+    """`state/coordinator.db`."""
+
+    def __init__(self, path: Path, slots: int, *, sync: bool = True) -> None:
+        self._db = open_writer(path, SITE_SCHEMA, sync=sync)
+        with transaction(self._db):
+            self._db.executemany("INSERT OR IGNORE INTO slots VALUES (?, 0, 0)", ((slot,) for slot in range(slots)))
+        self.slots: list[int] = [row[0] for row in self._db.execute("SELECT slot FROM slots ORDER BY slot")]
+
+    def close(self) -> None:
+        self._db.close()
+
+    # Seeds and sites
+
+    def add_given(self, urls: Iterable[str], now: float) -> int:
+        """The user's seeds, in their order (S1-5); returns how many were not known. Further ones reopen their site."""
+        drafts = _Drafts()
+        added = 0
+        with transaction(self._db):
+            for url in urls:
+                site_url, path = split(url)
+                number, state, slot = self._site(site_url, now, "", given=True)
+                added += self._add_seed(number, state, slot, Seed(path, "", 0, "s"), now, drafts, given=True)
+            self._post(drafts)
+        return added
+
+    def add_outside(self, rows: Iterable[tuple[str, Outcome, str]], now: float) -> None:
+        """Lines of the seed list that are no URLs, and URLs that are out of scope."""
+        with transaction(self._db):
+            for url, outcome, reason in rows:
+                self._outside(OutLink(url, "", "s"), outcome, reason, now)
+
+    def new_sites(self, count: int, without: set[int]) -> list[WaitingSite]:
+        """The next sites to hand out, oldest first."""
+        sql = "SELECT site, url, given, tries FROM sites WHERE state = 'new' ORDER BY site LIMIT ?"
+        rows = (
+            WaitingSite(row[0], row[1], bool(row[2]), row[3]) for row in self._db.execute(sql, (count + len(without),))
+        )
+        return [row for row in rows if row.number not in without][:count]
+
+    def lease(self, located: Sequence[Located]) -> list[Orders]:
+        """Hand sites to the slots that own their addresses; a new address goes to the slot with the fewest."""
+        drafts = _Drafts()
+        with transaction(self._db):
+            for site in located:
+                slot = self._slot_of(site)
+                url, given = next(self._db.execute("SELECT url, given FROM sites WHERE site = ?", (site.number,)))
+                self._db.execute(
+                    "UPDATE sites SET state = 'leased', slot = ?, address = ?, outcome = ?, reason = ? WHERE site = ?",
+                    (slot, site.address, site.outcome, site.reason, site.number),
+                )
+                sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ? ORDER BY given DESC, found_at, path"
+                seeds = tuple(Seed(*seed) for seed in self._db.execute(sql, (site.number,)))
+                drafts.sites[slot].append(
+                    NewSite(site.number, url, site.address, site.outcome, site.reason, bool(given), seeds)
+                )
+            orders = self._post(drafts)
+        crash_point("coordinator.leased")
+        return orders
+
+    def reopen(self, *, limits_changed: bool) -> None:
+        """At the start of a run: what slept or had no address is tried again (S1-11), and what a limit cut off."""
+        with transaction(self._db):
+            self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'asleep'")
+            self._db.execute(
+                "UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done' AND outcome LIKE 'dns\\_%' ESCAPE '\\'"
+            )
+            if limits_changed:
+                self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'done' AND slot IS NOT NULL")
+
+    def look_up_failed(self, number: int) -> None:
+        """The name server did not answer; the site is tried once more before that is its outcome."""
+        with transaction(self._db):
+            self._db.execute("UPDATE sites SET tries = tries + 1 WHERE site = ?", (number,))
+
+    # Parcels
+
+    def apply(self, findings: Findings, admission: Admission, now: float) -> list[Orders]:
+        """What a slot found, once however often it comes (DESIGN: Links between agents)."""
+        drafts = _Drafts()
+        with transaction(self._db):
+            applied = self._number("SELECT applied FROM slots WHERE slot = ?", findings.slot)
+            if findings.sequence <= applied:
+                return []
+            for link in findings.links:
+                self._apply_link(link, admission, now, drafts)
+            for ended in findings.ended:
+                self._end(ended, now, drafts)
+            for credit in findings.returned:
+                self._db.execute(
+                    "UPDATE purses SET granted = granted - ? WHERE purse = ? AND slot = ?",
+                    (credit.pages, credit.purse, findings.slot),
+                )
+            self._db.execute("UPDATE slots SET applied = ? WHERE slot = ?", (findings.sequence, findings.slot))
+            crash_point("coordinator.received")
+            orders = self._post(drafts)
+        crash_point("coordinator.applied")
+        return orders
+
+    def undelivered(self, slot: int, applied: int) -> list[Orders]:
+        """What a slot that just came up has not applied yet."""
+        with transaction(self._db):
+            self._db.execute("DELETE FROM outbox WHERE slot = ? AND sequence <= ?", (slot, applied))
+        sql = "SELECT parcel FROM outbox WHERE slot = ? ORDER BY sequence"
+        return [msgspec.msgpack.decode(row[0], type=Orders) for row in self._db.execute(sql, (slot,))]
+
+    def delivered(self, slot: int, sequence: int) -> None:
+        with transaction(self._db):
+            self._db.execute("DELETE FROM outbox WHERE slot = ? AND sequence <= ?", (slot, sequence))
+
+    # Purses
+
+    def grant(self, slot: int, purse: str, limit: int, share: int) -> list[Orders]:
+        """Up to `share` pages of a purse for one slot; nothing when all is given out (max_pages is never exceeded)."""
+        with transaction(self._db):
+            pages = min(share, max(0, limit - self.granted(purse)))
+            if pages == 0:
+                return []
+            self._db.execute(
+                "INSERT INTO purses VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET granted = granted + excluded.granted",
+                (purse, slot, pages),
+            )
+            drafts = _Drafts()
+            drafts.credits[slot].append(Credit(purse, pages))
+            return self._post(drafts)
+
+    def granted(self, purse: str) -> int:
+        sql = "SELECT coalesce(sum(granted), 0) FROM purses WHERE purse = ?"
+        return self._number(sql, purse)
+
+    # What others ask
+
+    def counts(self) -> SiteCounts:
+        return SiteCounts(**dict(self._db.execute("SELECT state, count(*) FROM sites GROUP BY state")))
+
+    def has_open(self) -> bool:
+        """Whether any site is to be handed out or handed back, or any parcel to be applied."""
+        questions = ("sites WHERE state = 'new'", "sites WHERE state = 'leased'", "outbox")
+        return any(self._db.execute(f"SELECT 1 FROM {each} LIMIT 1").fetchone() for each in questions)  # noqa: S608
+
+    def leased(self) -> int:
+        return self._number("SELECT count(*) FROM sites WHERE state = 'leased'")
+
+    def seeds(self) -> Iterator[str]:
+        """Every seed known, the user's first (S1-5: the output list contains the input list)."""
+        sql = """SELECT sites.url || seeds.path FROM seeds JOIN sites USING (site)
+                 ORDER BY seeds.given DESC, site, seeds.found_at, seeds.path"""
+        return (row[0] for row in self._db.execute(sql))
+
+    def begin_run(self, now: float, agents: int, changes: str) -> int:
+        with transaction(self._db):
+            self._db.execute("INSERT INTO runs (started_at, agents, changes) VALUES (?, ?, ?)", (now, agents, changes))
+        return self._db.last_insert_rowid()
+
+    def end_run(self, run: int, now: float, how: str) -> None:
+        with transaction(self._db):
+            self._db.execute("UPDATE runs SET ended_at = ?, how = ? WHERE run = ?", (now, how, run))
+
+    def show(self, report: bytes, now: float) -> None:
+        """The live figures that `nephila status` reads; worth no wait for the disk beyond the transaction's own."""
+        with transaction(self._db):
+            self._db.execute("INSERT OR REPLACE INTO progress VALUES (1, ?, ?)", (now, report))
+
+    def _number(self, sql: str, *values: object) -> int:
+        row = self._db.execute(sql, values).fetchone()
+        assert row is not None, sql
+        return int(row[0])
+
+    # Inside a transaction
+
+    def _site(self, url: str, now: float, referrer: str, *, given: bool) -> tuple[int, str, int | None]:
+        row = self._db.execute("SELECT site, state, slot FROM sites WHERE url = ?", (url,)).fetchone()
+        if row is not None:
+            if given:
+                self._db.execute("UPDATE sites SET given = 1 WHERE site = ?", (row[0],))
+            return row[0], row[1], row[2]
+        self._db.execute(
+            "INSERT INTO sites (url, state, given, found_at, referrer) VALUES (?, 'new', ?, ?, ?)",
+            (url, given, now, referrer),
+        )
+        return self._db.last_insert_rowid(), "new", None
+
+    def _add_seed(
+        self, number: int, state: str, slot: int | None, seed: Seed, now: float, drafts: _Drafts, *, given: bool
+    ) -> bool:
+        before = self._db.total_changes()
+        self._db.execute(
+            "INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, url_hash(seed.path), seed.path, given, now, seed.referrer, seed.kind, seed.hops),
+        )
+        if self._db.total_changes() == before:
+            return False
+        if state != "new" and slot is not None:
+            drafts.seeds[slot].append(FurtherSeed(number, seed))
+        return True
+
+    def _apply_link(self, link: OutLink, admission: Admission, now: float, drafts: _Drafts) -> None:
+        site_url, path = split(link.url)
+        known = self._db.execute("SELECT 1 FROM sites WHERE url = ?", (site_url,)).fetchone() is not None
+        if not known:
+            refusal = self._refusal(admission)
+            if refusal is not None:
+                self._outside(link, *refusal, now)
+                return
+        number, state, slot = self._site(site_url, now, link.referrer, given=False)
+        seed = Seed(path, link.referrer, link.hops, link.kind)
+        self._add_seed(number, state, slot, seed, now, drafts, given=False)
+
+    def _refusal(self, admission: Admission) -> tuple[Outcome, str] | None:
+        if not admission.follow_links:
+            return Outcome.SCOPE_REJECTED, "crawl.mode=sites: only the sites of the seeds"
+        if admission.max_sites is not None:
+            count = self._number("SELECT count(*) FROM sites WHERE state <> 'refused'")
+            if count >= admission.max_sites:
+                return Outcome.LIMIT, "crawl.max_sites"
+        return None
+
+    def _outside(self, link: OutLink, outcome: Outcome, reason: str, now: float) -> None:
+        self._db.execute(
+            "INSERT OR IGNORE INTO outside VALUES (?, ?, ?, ?, ?, ?)",
+            (hash128(link.url), link.url, outcome.value, reason, link.referrer, now),
+        )
+
+    def _end(self, ended: SiteEnded, now: float, drafts: _Drafts) -> None:
+        self._db.execute(
+            "UPDATE sites SET state = ?, alias_of = ? WHERE site = ? AND ordered <= ?",
+            (ended.state, ended.alias_of or None, ended.number, ended.applied),
+        )
+        if not ended.alias_of:
+            return
+        # Whoever links to the alias means the canonical site: its pages are found under either name (S1-2).
+        state, slot = next(self._db.execute("SELECT state, slot FROM sites WHERE site = ?", (ended.alias_of,)))
+        sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ?"
+        seeds = [Seed(*seed) for seed in self._db.execute(sql, (ended.number,))]
+        for seed in seeds:
+            self._add_seed(ended.alias_of, state, slot, seed, now, drafts, given=False)
+
+    def _slot_of(self, site: Located) -> int:
+        """Addresses belong to slots for life; a site without an address goes where its number falls."""
+        if not site.address:
+            return self.slots[site.number % len(self.slots)]
+        row = self._db.execute("SELECT slot FROM addresses WHERE address = ?", (site.address,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        owned = dict(self._db.execute("SELECT slot, count(*) FROM addresses GROUP BY slot"))
+        slot: int = min(self.slots, key=lambda each: (owned.get(each, 0), each))
+        self._db.execute("INSERT INTO addresses VALUES (?, ?)", (site.address, slot))
+        return slot
+
+    def _post(self, drafts: _Drafts) -> list[Orders]:
+        """Number the drafts and put them into the outbox; the sites they concern are open from now on."""
+        posted = []
+        for slot in sorted(drafts.slots()):
+            self._db.execute("UPDATE slots SET sent = sent + 1 WHERE slot = ?", (slot,))
+            sequence = self._number("SELECT sent FROM slots WHERE slot = ?", slot)
+            orders = Orders(
+                slot, sequence, tuple(drafts.sites[slot]), tuple(drafts.seeds[slot]), tuple(drafts.credits[slot])
+            )
+            self._db.execute("INSERT INTO outbox VALUES (?, ?, ?)", (slot, sequence, msgspec.msgpack.encode(orders)))
+            concerned = {site.number for site in orders.sites} | {seed.number for seed in orders.seeds}
+            self._db.executemany(
+                "UPDATE sites SET state = 'leased', ordered = ? WHERE site = ?",
+                ((sequence, number) for number in concerned),
+            )
+            posted.append(orders)
+        return posted

@@ -1,0 +1,204 @@
+"""One slot at work: the group that is being filled, the commit that is under way, and the credit left.
+
+The loop adds to `group`; `keep_committing` closes it after `group_delay` or when it is full, and hands it to a thread
+while the next one fills. When the disk cannot keep up, `room` makes the lanes wait: memory is bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Final
+
+from nephila.config.sections import Archive
+from nephila.crawl.group import FoundPage, Group, Judged, SiteRow, Swept, Visited
+from nephila.crawl.messages import Credit
+from nephila.crawl.slot_state import Parcel, SlotState
+from nephila.records import Outcome
+
+GROUP_BYTES: Final = 8 * 2**20
+"""Bodies in one commit, after which it is not waited for more."""
+
+BEHIND: Final = 4
+"""A group this many times too full holds the lanes up until the commit under way has ended."""
+
+
+class Slot:
+    """The state of a slot with its group in memory."""
+
+    def __init__(
+        self, state: SlotState, archive: Archive, committed: Callable[[Slot, Group, Parcel | None], None]
+    ) -> None:
+        self.number = state.slot
+        self.state = state
+        self.group = Group()
+        self.committing = Group()
+        how_far = state.how_far()
+        self.applied = how_far.applied
+        self.archived_bytes = 0
+        self.credit: Counter[str] = Counter(state.purses())
+        self.credit_came = asyncio.Event()
+        self._sent = how_far.sent
+        self._archive = archive
+        self._tell = committed
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"slot-{self.number}")
+        self._work = asyncio.Event()
+        self._full = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._committed = asyncio.Condition()
+        self._done_groups = 0
+        self._begun_groups = 0
+        self._acknowledged = 0
+        self._forgotten = 0
+        self._closing = False
+
+    # Filling the group; each of these also keeps the counts of outcomes true
+
+    def find(self, page: FoundPage) -> None:
+        self.group.found.append(page)
+        self.group.outcomes[page.outcome.value] += 1
+        self._work.set()
+
+    def visit(self, visited: Visited, before: Outcome | None) -> None:
+        self.group.visited.append(visited)
+        self.group.body_bytes += len(visited.fetched.content)
+        if visited.role == "page":
+            self._change(before, visited.outcome)
+        self._added()
+
+    def judge(self, judged: Judged, before: Outcome) -> None:
+        self.group.judged.append(judged)
+        self._change(before, judged.outcome)
+        self._work.set()
+
+    def sweep(self, swept: Swept) -> None:
+        self.group.swept.append(swept)
+        self._work.set()
+
+    def keep(self, row: SiteRow) -> None:
+        self.group.sites[row.site] = row
+        self._work.set()
+
+    def touch(self) -> None:
+        """Something was added to the group directly."""
+        self._work.set()
+
+    def row(self, number: int) -> SiteRow | None:
+        """The newest row of a site: in memory, on its way to disk, or on disk."""
+        return self.group.sites.get(number) or self.committing.sites.get(number) or self.state.site(number)
+
+    def _change(self, before: Outcome | None, after: Outcome) -> None:
+        if before is not None and before is not after:
+            self.group.outcomes[before.value] -= 1
+            self.group.outcomes[after.value] += 1
+
+    def _added(self) -> None:
+        self._work.set()
+        group = self.group
+        if len(group.visited) >= self._archive.group_pages or group.body_bytes >= GROUP_BYTES:
+            self._full.set()
+            if len(group.visited) >= BEHIND * self._archive.group_pages or group.body_bytes >= BEHIND * GROUP_BYTES:
+                self._room.clear()
+
+    async def room(self) -> None:
+        """Wait until the disk has caught up."""
+        if not self._room.is_set():
+            await self._room.wait()
+
+    # Credit (max_pages and limits per domain: the quota travels with the lease)
+
+    def spend(self, purses: tuple[str, ...]) -> str | None:
+        """Take one page out of every purse, or out of none: then the empty one is told."""
+        for purse in purses:
+            if self.credit[purse] <= 0:
+                return purse
+        for purse in purses:
+            self.credit[purse] -= 1
+        return None
+
+    def spent(self, purses: tuple[str, ...]) -> None:
+        """The page that the credit was taken for is in the group; until then a crash gives the credit back."""
+        self.group.used.update(purses)
+
+    def receive(self, credits: tuple[Credit, ...]) -> None:
+        for credit in credits:
+            self.credit[credit.purse] += credit.pages
+            self.group.granted[credit.purse] += credit.pages
+        if credits:
+            self.credit_came.set()
+            self.credit_came = asyncio.Event()
+
+    def give_back(self, purse: str) -> None:
+        """Return what is unspent; an empty return is an answer too."""
+        pages = max(0, self.credit[purse])
+        self.credit[purse] -= pages
+        self.group.granted[purse] -= pages
+        self.group.returned.append(Credit(purse, pages))
+        self._work.set()
+
+    # Committing
+
+    async def keep_committing(self) -> None:
+        """Close and commit groups until `close` is called; ends with everything on disk."""
+        while True:
+            if not self._closing:
+                await self._work.wait()
+            self._work.clear()
+            if not self._closing and not self._full.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._full.wait(), self._archive.group_delay)
+            self._full.clear()
+            await self._commit()
+            if self._closing and self.group.is_empty():
+                return
+
+    async def flush(self) -> None:
+        """Wait until everything added so far is on disk."""
+        if self.group.is_empty():
+            target = self._begun_groups
+        else:
+            target = self._begun_groups + 1
+            self._work.set()
+            self._full.set()
+        async with self._committed:
+            await self._committed.wait_for(lambda: self._done_groups >= target)
+
+    def acknowledge(self, sequence: int) -> None:
+        """The coordinator has our parcels up to this one; they are deleted with the next commit."""
+        self._acknowledged = max(self._acknowledged, sequence)
+
+    def stop_committing(self) -> None:
+        self._closing = True
+        self._work.set()
+        self._full.set()
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+        self.state.close()
+
+    async def _commit(self) -> None:
+        if self.group.is_empty():
+            return
+        self.committing, self.group = self.group, Group()
+        self._begun_groups += 1
+        group = self.committing
+        if group.links or group.ended or group.returned:
+            self._sent += 1
+        loop = asyncio.get_running_loop()
+        parcel = await loop.run_in_executor(self._thread, self._in_thread, group, self._sent)
+        self.committing = Group()
+        self._room.set()
+        async with self._committed:
+            self._done_groups += 1
+            self._committed.notify_all()
+        self._tell(self, group, parcel)
+
+    def _in_thread(self, group: Group, sequence: int) -> Parcel | None:
+        if self._acknowledged > self._forgotten:
+            self._forgotten = self._acknowledged
+            group.forgotten = self._acknowledged
+        return self.state.commit(group, sequence)

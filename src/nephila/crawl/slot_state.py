@@ -1,0 +1,369 @@
+"""The state of one slot on disk: read by the agent's loop, written by one commit at a time.
+
+The order that loses nothing (DESIGN: Commit order): append the group to the archive, wait for the disk, then one
+transaction with everything that follows from the group, the archive's position among it. Recovery is opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+import msgspec
+
+from nephila.config.sections import Archive
+from nephila.crawl.group import FoundPage, Group, SiteRow, Swept, Visited
+from nephila.crawl.messages import Findings
+from nephila.crawl.slot_tables import SLOT_SCHEMA
+from nephila.records import Outcome, network_state
+from nephila.store.archive.exchange import Exchange, Placed, Position, Revisit, RevisitProfile, Software
+from nephila.store.archive.writer import ArchiveWriter
+from nephila.store.database import database_errors, open_reader, open_writer, transaction
+from nephila.store.durable import crash_point
+from nephila.store.folder import CrawlFolder
+from nephila.urls import hash128
+
+_SITE_COLUMNS = tuple(column.name for column in fields(SiteRow))
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """A page to be requested, as a site context holds it."""
+
+    depth: int
+    place: int
+    hash: int
+    path: str
+    hops: int
+    via_duplicate: bool
+    tries: int
+    outcome: Outcome
+    came_from: str = ""  # the URL that redirected here
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """How far a slot is."""
+
+    applied: int
+    sent: int
+    requests: int
+    pages: int
+    received_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    sequence: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The record that holds a content of a site."""
+
+    url: str
+    payload_sha1: bytes
+    fetched_at: float
+    file: str
+    offset: int
+
+
+class SlotState:
+    """One slot's database and archive. `commit` runs in a thread of its own; everything else in the loop."""
+
+    def __init__(self, folder: CrawlFolder, slot: int, archive: Archive, software: Software) -> None:
+        self.slot = slot
+        path = folder.agent_database(slot)
+        self._path = path
+        self._writer = open_writer(path, SLOT_SCHEMA, sync=archive.sync)
+        row = self._writer.execute("SELECT archive_file, archive_offset FROM slot").fetchone()
+        if row is None:
+            with transaction(self._writer):
+                self._writer.execute("INSERT INTO slot VALUES (?, 0, 0, '', 0, 0, 0, 0)", (slot,))
+            row = ("", 0)
+        committed = Position(*row) if row[0] else None
+        self._archive = ArchiveWriter(folder.archive_of(slot), slot, archive, software, committed)
+        self._reader = open_reader(path)
+
+    def close(self) -> None:
+        self._archive.close()
+        self._reader.close()
+        self._writer.close()
+
+    # Reading, in the loop. What is in a group that is not committed yet is not seen here.
+
+    def how_far(self) -> SlotRow:
+        row = self._one("SELECT applied, sent, requests, pages, received_bytes FROM slot")
+        assert row is not None
+        return SlotRow(*row)
+
+    def outcomes(self) -> dict[str, int]:
+        return dict(self._reader.execute("SELECT outcome, count FROM outcomes WHERE count"))
+
+    def purses(self) -> dict[str, int]:
+        """What is left in each purse."""
+        return dict(self._reader.execute("SELECT purse, granted - used FROM purses"))
+
+    def address_pages(self) -> dict[str, int]:
+        """Pages requested so far per address."""
+        return dict(self._reader.execute("SELECT address, sum(requested) FROM sites GROUP BY address"))
+
+    def unsent(self) -> list[Parcel]:
+        return [Parcel(*row) for row in self._reader.execute("SELECT * FROM outbox ORDER BY sequence")]
+
+    def site(self, number: int) -> SiteRow | None:
+        row = self._one(f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE site = ?", number)  # noqa: S608
+        return None if row is None else _site_row(row)
+
+    def sites_in(self, *states: str) -> list[SiteRow]:
+        marks = ", ".join("?" * len(states))
+        sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE state IN ({marks}) ORDER BY site"  # noqa: S608
+        return [_site_row(row) for row in self._reader.execute(sql, states)]
+
+    def sites_on(self, address: str) -> list[SiteRow]:
+        sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE address = ? ORDER BY site"  # noqa: S608
+        return [_site_row(row) for row in self._reader.execute(sql, (address,))]
+
+    def todo(self, site: int, count: int) -> list[PageTask]:
+        """The first pages to be requested, breadth first (S1-4)."""
+        sql = """SELECT depth, place, hash, path, hops, via_duplicate, tries, outcome,
+                 CASE WHEN hops THEN referrer ELSE '' END FROM pages
+                 WHERE site = ? AND todo = 1 ORDER BY depth, place LIMIT ?"""
+        with database_errors(self._path):
+            return [
+                PageTask(depth, place, key, path, hops, bool(via_duplicate), tries, Outcome(outcome), came_from)
+                for depth, place, key, path, hops, via_duplicate, tries, outcome, came_from in self._rows(
+                    sql, site, count
+                )
+            ]
+
+    def hashes(self, site: int) -> Iterator[int]:
+        return (row[0] for row in self._rows("SELECT hash FROM pages WHERE site = ?", site))
+
+    def knows(self, site: int, url_hash: int) -> bool:
+        return self._one("SELECT 1 FROM pages WHERE site = ? AND hash = ?", site, url_hash) is not None
+
+    def contents(self, site: int) -> dict[bytes, int]:
+        return dict(self._rows("SELECT checksum, hash FROM contents WHERE site = ?", site))
+
+    def samples(self, site: int, count: int) -> list[tuple[str, bytes]]:
+        """Paths already collected, and their checksums: what an alias must answer alike (S0-9)."""
+        sql = """SELECT path, checksum FROM pages WHERE site = ? AND outcome = 'ok' AND path <> '/'
+                 AND checksum IS NOT NULL AND duplicate_of IS NULL ORDER BY depth, place LIMIT ?"""
+        return [(row[0], row[1]) for row in self._rows(sql, site, count)]
+
+    def paths(self, site: int) -> list[tuple[str, str, int, str]]:
+        """Every page known of a site: path, referrer, hops, kind."""
+        return list(self._rows("SELECT path, referrer, hops, kind FROM pages WHERE site = ? ORDER BY place", site))
+
+    def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]  # as SQLite gives them
+        return iter(self._reader.execute(sql, values))
+
+    def _one(self, sql: str, *values: object) -> tuple | None:  # type: ignore[type-arg]
+        with database_errors(self._path):
+            return self._reader.execute(sql, values).fetchone()
+
+    # Writing, in the commit's thread.
+
+    def let_limited_in(self) -> None:
+        """A limit was raised: what it had cut off waits again, and its sites are open again."""
+        with transaction(self._writer):
+            self._revive("outcome = 'limit'")
+            self._writer.execute(
+                "UPDATE sites SET state = 'waiting' WHERE state IN ('done', 'asleep')",
+            )
+
+    def commit(self, group: Group, sequence: int) -> Parcel | None:
+        """Make a group durable; returns the parcel for the coordinator, if it has one."""
+        archived = [visit for visit in group.visited if visit.archived]
+        before = self._archive.position
+        placed = self._archive.append([self._exchange(visit, archived) for visit in archived])
+        self._archive.sync()
+        parcel = None
+        try:
+            with transaction(self._writer):
+                parcel = self._write(group, dict(zip(map(id, archived), placed, strict=True)), sequence)
+        except BaseException:
+            self._archive.rewind(before)
+            raise
+        crash_point("slot.committed")
+        return parcel
+
+    def _exchange(self, visit: Visited, group: list[Visited]) -> Exchange:
+        fetched = visit.fetched
+        url = visit.site_url + visit.path
+        revisit = None
+        if visit.outcome is Outcome.NOT_MODIFIED:
+            revisit = Revisit(RevisitProfile.NOT_MODIFIED, url, fetched.started_at)
+        elif visit.duplicate_of is not None and visit.checksum is not None:
+            first = self._content(visit, group)
+            if first is not None and first.payload_sha1 == visit.payload_sha1:
+                profile = RevisitProfile.IDENTICAL_PAYLOAD
+                revisit = Revisit(profile, first.url, first.fetched_at, first.file, first.offset)
+        return Exchange(
+            url=url,
+            fetched_at=fetched.started_at,
+            request=fetched.request_bytes,
+            header=fetched.raw_header,
+            body=None if revisit is not None else fetched.content,
+            address=fetched.address,
+            payload_sha1=visit.payload_sha1,
+            revisit=revisit,
+            truncated=fetched.truncated or "",
+            role=visit.role,
+            fields=(("fetchTimeMs", str(round(fetched.total_ms))), ("outcome", visit.outcome.value)),
+            outlinks=visit.links,
+        )
+
+    def _content(self, visit: Visited, group: list[Visited]) -> Content | None:
+        row = self._writer.execute(
+            """SELECT pages.path, payload_sha1, contents.fetched_at, contents.archive_file, contents.archive_offset
+               FROM contents JOIN pages USING (site, hash) WHERE contents.site = ? AND contents.checksum = ?""",
+            (visit.site, visit.checksum),
+        ).fetchone()
+        if row is not None:
+            return Content(visit.site_url + row[0], *row[1:])
+        for other in group:  # the first body may be in this very group, and has no place yet
+            if other.first_of_content and (other.site, other.checksum) == (visit.site, visit.checksum):
+                sha1 = other.payload_sha1 or b""
+                return Content(other.site_url + other.path, sha1, other.fetched.started_at, "", -1)
+        return None
+
+    def _write(self, group: Group, placed: dict[int, Placed], sequence: int) -> Parcel | None:
+        run, many = self._writer.execute, self._writer.executemany
+        for row in group.sites.values():
+            values = [getattr(row, column) for column in _SITE_COLUMNS]
+            run(f"INSERT OR REPLACE INTO sites ({', '.join(_SITE_COLUMNS)}) VALUES ({_marks(values)})", values)  # noqa: S608
+        many(
+            """INSERT OR IGNORE INTO pages (site, hash, path, depth, place, todo, outcome, reason, found_at, referrer,
+               kind, hops, via_duplicate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            (_found_values(page) for page in group.found),
+        )
+        seeds = [(page.site, page.hash) for page in group.found if page.seed]
+        many("INSERT OR IGNORE INTO seeds (site, hash) VALUES (?, ?)", seeds)
+        for visit in group.visited:
+            self._write_visit(visit, placed.get(id(visit)))
+        crash_point("slot.half_written")
+        many(
+            "UPDATE pages SET outcome = ?, reason = ?, todo = ? WHERE site = ? AND hash = ?",
+            ((row.outcome.value, row.reason, row.todo, row.site, row.hash) for row in group.judged),
+        )
+        for swept in group.swept:
+            self._sweep(swept)
+        for site in group.revived:
+            self._revive("site = ? AND outcome IN ('dns_nxdomain', 'dns_fail', 'dns_timeout')", site)
+        many("UPDATE seeds SET party_s = ? WHERE site = ?", ((seconds, site) for site, seconds in group.parties))
+        many(
+            "INSERT OR IGNORE INTO outside VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (hash128(row.url), row.url, row.outcome.value, row.reason, row.referrer, row.found_at)
+                for row in group.outside
+            ),
+        )
+        many(
+            """INSERT INTO purses VALUES (?, ?, ?)
+               ON CONFLICT DO UPDATE SET granted = granted + excluded.granted, used = used + excluded.used""",
+            ((purse, group.granted[purse], group.used[purse]) for purse in {*group.granted, *group.used}),
+        )
+        self._count(group.outcomes.items())
+        if group.forgotten:
+            run("DELETE FROM outbox WHERE sequence <= ?", (group.forgotten,))
+        parcel = None
+        if group.links or group.ended or group.returned:
+            findings = Findings(self.slot, sequence, tuple(group.links), tuple(group.ended), tuple(group.returned))
+            parcel = Parcel(sequence, msgspec.msgpack.encode(findings))
+            run("INSERT INTO outbox VALUES (?, ?)", (sequence, parcel.payload))
+        position = self._archive.position or Position("", 0)
+        run(
+            """UPDATE slot SET applied = max(applied, ?), sent = max(sent, ?), archive_file = ?, archive_offset = ?,
+               requests = requests + ?, pages = pages + ?, received_bytes = received_bytes + ?""",
+            (
+                max(group.orders, default=0), sequence if parcel else 0, position.file, position.offset,
+                len(group.visited), group.pages, sum(visit.fetched.received_bytes for visit in group.visited),
+            ),
+        )  # fmt: skip
+        return parcel
+
+    def _sweep(self, swept: Swept) -> None:
+        sql = "SELECT outcome, -count(*) FROM pages WHERE site = ? AND todo = 1 GROUP BY outcome"
+        gone = [(str(outcome), int(count)) for outcome, count in self._writer.execute(sql, (swept.site,))]
+        self._count([*gone, (swept.outcome.value, -sum(count for _, count in gone))])
+        self._writer.execute(
+            "UPDATE pages SET outcome = ?, reason = ?, todo = ? WHERE site = ? AND todo = 1",
+            (swept.outcome.value, swept.reason, swept.todo, swept.site),
+        )
+
+    def _revive(self, condition: str, *values: int) -> None:
+        sql = f"SELECT outcome, -count(*) FROM pages WHERE {condition} GROUP BY outcome"  # noqa: S608
+        gone = [(str(outcome), int(count)) for outcome, count in self._writer.execute(sql, values)]
+        self._count([*gone, (Outcome.WAITING.value, -sum(count for _, count in gone))])
+        sql = f"UPDATE pages SET outcome = 'waiting', reason = '', todo = 1, tries = 0 WHERE {condition}"  # noqa: S608
+        self._writer.execute(sql, values)
+
+    def _count(self, changes: Iterable[tuple[str, int]]) -> None:
+        sql = "INSERT INTO outcomes VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+        self._writer.executemany(sql, changes)
+
+    def _write_visit(self, visit: Visited, place: Placed | None) -> None:
+        run, fetched = self._writer.execute, visit.fetched
+        file, offset = (place.file, place.offset) if place is not None else (None, None)
+        elapsed_ms = round(fetched.total_ms)
+        code = fetched.status or None
+        run(
+            """INSERT INTO visits (site, hash, path, role, at, outcome, reason, code, checksum, wire_bytes, body_bytes,
+               connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            (
+                visit.site, visit.hash, visit.path, visit.role, fetched.started_at, visit.outcome.value, visit.reason,
+                code, visit.checksum, fetched.received_bytes, len(fetched.payload), round(fetched.connect_ms),
+                round(fetched.header_ms), elapsed_ms, fetched.address, fetched.http_version, fetched.tls,
+                fetched.header("server"), file, offset,
+            ),
+        )  # fmt: skip
+        if visit.role != "page":
+            return
+        key = (visit.site, visit.hash)
+        if code is None:  # no answer: what was known of the page before stays
+            run(
+                """UPDATE pages SET todo = ?, outcome = ?, reason = ?, tries = ?, elapsed_ms = ?
+                   WHERE site = ? AND hash = ?""",
+                (visit.todo, visit.outcome.value, visit.reason, visit.tries, elapsed_ms, *key),
+            )
+        else:
+            run(
+                """UPDATE pages SET todo = ?, outcome = ?, reason = ?, tries = ?, code = ?, mime = ?, redirect_to = ?,
+                   checksum = ?, duplicate_of = ?, wire_bytes = ?, body_bytes = ?, etag = ?, modified = ?,
+                   fetched_at = ?, elapsed_ms = ?, archive_file = ?, archive_offset = ?, link_kinds = ?, flags = ?
+                   WHERE site = ? AND hash = ?""",
+                (
+                    visit.todo, visit.outcome.value, visit.reason, visit.tries, code, visit.mime, visit.redirect_to,
+                    visit.checksum, visit.duplicate_of, fetched.received_bytes, len(fetched.payload),
+                    fetched.header("etag"), fetched.header("last-modified"), fetched.started_at, elapsed_ms,
+                    file, offset, visit.link_kinds, visit.flags, *key,
+                ),
+            )  # fmt: skip
+        if visit.first_of_content:
+            run(
+                "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (visit.site, visit.checksum, visit.hash, visit.payload_sha1, fetched.started_at, file, offset),
+            )
+        state = network_state(visit.outcome, visit.reason).value
+        run("UPDATE seeds SET checksum = ?, state = ? WHERE site = ? AND hash = ?", (visit.checksum, state, *key))
+
+
+def _found_values(page: FoundPage) -> tuple[object, ...]:
+    return (
+        page.site, page.hash, page.path, page.depth, page.place, page.todo, page.outcome.value, page.reason,
+        page.found_at, page.referrer, page.kind, page.hops, page.via_duplicate,
+    )  # fmt: skip
+
+
+def _site_row(row: tuple) -> SiteRow:  # type: ignore[type-arg]  # as SQLite gives it
+    values = dict(zip(_SITE_COLUMNS, row, strict=True))
+    values["given"] = bool(values["given"])
+    return SiteRow(**values)
+
+
+def _marks(values: list[object]) -> str:
+    return ", ".join("?" * len(values))
