@@ -17,6 +17,7 @@ import uvloop
 
 from nephila.clock import REAL_TIME
 from nephila.config.sections import Crawl, Net
+from nephila.crawl.addresses import Allowed
 from nephila.crawl.connection import Limits
 from nephila.crawl.fetcher import Connection, Fetched, FetchRequest, Site, fetching, needs_contact, user_agent
 from nephila.errors import UsageError
@@ -33,6 +34,7 @@ from raw_web import (
     answer,
     connection,
     serving,
+    shared,
 )
 
 PAGE = FetchRequest("/page?q=1")
@@ -461,6 +463,15 @@ async def test_no_packet_goes_to_an_address_that_is_refused(address: str) -> Non
     assert fetched.outcome is Outcome.BLOCKED_ADDRESS
     assert "127.0.0.1" in fetched.reason
     assert web.visitors == []
+
+
+async def test_the_open_socket_is_checked_again() -> None:  # N14
+    # Linux takes 0.0.0.0 to loopback: the address asked for is allowed here, the one at the other end is not.
+    allowed = Allowed.parse(["0.0.0.0/8"])
+    async with serving(answer(b"secret")) as web:
+        fetched = await Connection(Site("http", "site.test", web.port), "0.0.0.0", shared(allowed=allowed)).fetch(PAGE)
+    assert (fetched.outcome, fetched.reason) == (Outcome.BLOCKED_ADDRESS, "127.0.0.1 is loopback")
+    assert web.requests == []
 
 
 async def test_a_cancelled_fetch_leaves_no_connection_open() -> None:
