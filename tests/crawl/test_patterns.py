@@ -51,6 +51,14 @@ def test_many_wildcard_rules_found_by_their_pieces_decide_alike(given_rules: lis
     assert (None if winner is None else winner.allow) == naive_winner(given_rules, path)
 
 
+@pytest.mark.parametrize(("one", "other"), [("/abc", "/ab*"), ("/a*c", "/*bc"), ("/ab$", "/a*b")])
+def test_allow_wins_a_tie_whatever_the_kind_of_pattern(one: str, other: str) -> None:
+    path = "/ab" if one.endswith("$") else "/abc"
+    for allowing, forbidding in ((one, other), (other, one)):
+        winner = index_rules([Rule(False, forbidding), Rule(True, allowing)]).winner(path)
+        assert winner == Rule(True, allowing)
+
+
 def test_enough_wildcard_rules_are_found_by_their_pieces() -> None:
     index = index_rules([Rule(False, f"/*x{number}y") for number in range(100)])
     assert index.grams

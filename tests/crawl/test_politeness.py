@@ -55,6 +55,11 @@ def test_a_clamped_crawl_delay_is_flagged_even_if_another_rule_is_longer() -> No
     assert delay == Delay(900.0, DelayRule.RETRY_AFTER, clamped=True)
 
 
+def test_a_least_delay_beyond_the_longest_one_is_the_longest() -> None:
+    patient = Politeness(min_delay=600.0, max_delay=300.0)
+    assert delay_after(Answered(0.1, 200), 500.0, patient) == Delay(600.0, DelayRule.MIN_DELAY)
+
+
 def test_busy_answers_double_the_wait_up_to_the_longest_delay() -> None:
     waits = [delay_after(busy(count), None, POLITE).seconds for count in range(1, 12)]
     assert waits[:4] == [2, 4, 8, 16]
