@@ -80,14 +80,15 @@ class ForgetfulDisk(RealDisk):
         chance = random.Random(seed)
         for path, durable in self._durable.items():
             if path.exists():
-                _write(path, _after_power_cut(durable, path.read_bytes(), chance))
+                _write(path, after_power_cut(durable, path.read_bytes(), chance))
         # A journal writes changes of names in order: if one is lost, so are all later ones.
         lost = chance.randint(0, len(self._undo_names))
         for _, undo in reversed(self._undo_names[len(self._undo_names) - lost :]):
             undo()
 
 
-def _after_power_cut(durable: bytes, written: bytes, chance: random.Random) -> bytes:
+def after_power_cut(durable: bytes, written: bytes, chance: random.Random) -> bytes:
+    """What a disk may hold when only `durable` was synced: each sector old or new, the size old, new or between."""
     if durable == written:
         return durable
     size = chance.choice([len(durable), len(written), chance.randint(*sorted((len(durable), len(written))))])
@@ -96,9 +97,6 @@ def _after_power_cut(durable: bytes, written: bytes, chance: random.Random) -> b
         sector = slice(start, min(start + _SECTOR_BYTES, size))
         kept = written[sector] if chance.random() < 0.5 else durable[sector]
         result[start : start + len(kept)] = kept
-    # What was synced and is still part of the file cannot change: files here only grow or are cut.
-    common = min(len(durable), size)
-    result[:common] = durable[:common]
     return bytes(result)
 
 

@@ -14,6 +14,7 @@ import apsw
 import pytest
 
 from nephila.errors import DamagedError, DiskFullError, NephilaError
+from nephila.store import database
 from nephila.store.database import Schema, database_errors, open_reader, open_writer, problems, transaction
 
 FIRST = Schema("test", ("CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT) STRICT",))
@@ -199,6 +200,17 @@ def test_a_single_changed_letter_is_told(tmp_path: Path) -> None:
     with pytest.raises(DamagedError, match="checksum"):
         rows(path)
     assert problems(path)
+
+
+def test_a_build_without_checksums_does_not_write_where_there_are_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = filled(tmp_path / "a.db")
+    monkeypatch.setattr(database, "_checksum_vfs", lambda: None)
+    with pytest.raises(NephilaError, match="install apsw"):
+        open_writer(path, FIRST)
+    assert len(rows(path)) == 3
+    assert len(rows(filled(tmp_path / "b.db"))) == 3
 
 
 def test_other_programs_read_the_database_too(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def open_writer(path: Path, schema: Schema, *, sync: bool = True, must_exist: bo
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=_checksum_vfs())
         try:
             _set_rules(connection, sync)
+            _check_checksums(connection, path)
             _migrate(connection, path, schema)
         except BaseException:
             connection.close()
@@ -121,6 +122,12 @@ def _checksum_vfs() -> str | None:
     return "cksmvfs"
 
 
+def _check_checksums(connection: apsw.Connection, path: Path) -> None:
+    """Writing without checksums into a file that has them would make every written page look damaged later."""
+    if _checksum_vfs() is None and connection.reserve_bytes(None, -1) == _CHECKSUM_BYTES:
+        raise NephilaError(f"{path} has checksums and this build of apsw cannot write them; install apsw from PyPI.")
+
+
 def _set_rules(connection: apsw.Connection, sync: bool) -> None:
     connection.set_busy_timeout(_BUSY_MS)
     connection.pragma("mmap_size", 0)
@@ -141,7 +148,8 @@ def _make(path: Path, schema: Schema) -> None:
     connection = apsw.Connection(str(aside), vfs=_checksum_vfs())
     try:
         connection.pragma("page_size", _PAGE_BYTES)
-        connection.reserve_bytes(None, _CHECKSUM_BYTES)
+        if _checksum_vfs() is not None:
+            connection.reserve_bytes(None, _CHECKSUM_BYTES)
         _set_rules(connection, sync=True)
         _apply(connection, schema, 0)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Final
@@ -33,7 +34,11 @@ class Reserve:
 
     def hold(self) -> None:
         """Take the room, or raise DiskFullError; holding twice is holding once."""
+        held_bytes = self.path.stat().st_size if self.path.exists() else 0
         with disk_errors(self.path):
+            if self.size_bytes - held_bytes > free_bytes(self.path.parent):
+                # Asking first: an allocation that fails has taken everybody's last bytes meanwhile.
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 os.posix_fallocate(descriptor, 0, self.size_bytes)
