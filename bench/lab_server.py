@@ -1,8 +1,8 @@
 """How many pages per second and core the lab serves, and how much memory its processes take at a million sites.
 
-Two webs: a folder with one page of the paper's mean size (the server alone), and the generated web (page bodies
-computed on the way). The client shares the machine, so pages per second of server CPU time is the figure that
-counts: a core that does nothing else serves that many. The wall-clock figure is printed beside it.
+Two series: one page of the paper's mean size that costs nothing to make (the server alone), and the generated web
+(page bodies computed on the way). The client shares the machine, so pages per second of server CPU time is the figure
+that counts: a core that does nothing else serves that many. The wall-clock figure is printed beside it.
 
     python bench/lab_server.py [--sites 1000000] [--pages 40000] [--connections 200] [--processes 1]
 """
@@ -13,23 +13,31 @@ import argparse
 import asyncio
 import os
 import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import uvloop
 
+from nephila.clock import Clock
 from nephila.config.sections import Lab
+from nephila.lab.answer import Answer, Manner
 from nephila.lab.paths import path_of
+from nephila.lab.ports import hold_ports
+from nephila.lab.post import Post
 from nephila.lab.serve import LabServer
-from nephila.lab.static import StaticSite
+from nephila.lab.server import listen, loopback_socket
+from nephila.lab.shared_clock import SharedClock
 from nephila.lab.web import Web
 
 MEAN_PAGE_BYTES = 18_000  # S1-30
-FOLDER_ADDRESS = "127.250.0.1"
+ONE_PAGE_ADDRESS = "127.250.0.1"
 PAGES_PER_SITE = 20
 TICKS = os.sysconf("SC_CLK_TCK")
 LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n")
@@ -42,6 +50,14 @@ class Visits:
     address: str
     host: str
     targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Server processes that are running, and their port."""
+
+    port: int
+    pids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +122,7 @@ class Client(asyncio.Protocol):
             self._done.set_result((self._pages, self._bytes))
 
 
-async def fetch(work: Iterator[Visits], lab: LabServer, pages: int, connections: int) -> Speed:
+async def fetch(work: Iterator[Visits], lab: Served, pages: int, connections: int) -> Speed:
     loop = asyncio.get_running_loop()
     memory = [memory_mib(lab.pids)]
     got_pages = got_bytes = 0
@@ -129,9 +145,39 @@ async def fetch(work: Iterator[Visits], lab: LabServer, pages: int, connections:
     return Speed(got_pages, got_bytes, wall_s, used_s, (*memory, memory_mib(lab.pids)))
 
 
-def folder_work() -> Iterator[Visits]:
+class OnePage:
+    """A web that is one page, made once."""
+
+    _PAGE = Answer(Manner.WHOLE, 200, (("Content-Type", "text/html"),), b"x" * MEAN_PAGE_BYTES)
+
+    def answer(self, host: str, port: int, target: str, address: str, now: float) -> Answer:
+        return self._PAGE
+
+
+async def serve_one_page(port: int, folder: Path) -> None:
+    """What the process that `one_page_served` starts does: the real server and witness around the smallest web."""
+    with SharedClock.create(folder / "clock", Clock()) as clock:
+        await listen(Post(OnePage(), clock, folder), loopback_socket(port))
+        print("ready", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+@contextmanager
+def one_page_served(folder: Path) -> Iterator[Served]:
+    held = hold_ports(0, 0)
+    command = [sys.executable, __file__, "--one-page", str(held.port), str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdout.readline()
+        yield Served(held.port, (child.pid,))
+        child.stdin.close()
+    held.close()
+
+
+def one_page_work() -> Iterator[Visits]:
     while True:
-        yield Visits(FOLDER_ADDRESS, "folder.example", ("/page.html",) * PAGES_PER_SITE)
+        yield Visits(ONE_PAGE_ADDRESS, "one.example", ("/page.html",) * PAGES_PER_SITE)
 
 
 def generated_work(lab: Lab) -> Iterator[Visits]:
@@ -162,16 +208,18 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=40_000)
     parser.add_argument("--connections", type=int, default=200)
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--one-page", nargs=2, metavar=("PORT", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        (folder / "page.html").write_bytes(b"x" * MEAN_PAGE_BYTES)
-        site = StaticSite("folder.example", FOLDER_ADDRESS, temporary)
-        with LabServer(Lab(sites=options.sites, faults=False), static=[site], processes=options.processes) as lab:
-            print(f"{options.sites} sites, {options.processes} processes, {options.connections} connections")
-            assert lab.lab is not None
-            for name, work in (("folder", folder_work()), ("generated", generated_work(lab.lab))):
-                show(name, uvloop.run(fetch(work, lab, options.pages, options.connections)))
+    if options.one_page:
+        uvloop.run(serve_one_page(int(options.one_page[0]), Path(options.one_page[1])))
+        return
+    with tempfile.TemporaryDirectory() as folder, one_page_served(Path(folder)) as served:
+        show("server", uvloop.run(fetch(one_page_work(), served, options.pages, options.connections)))
+    with LabServer(Lab(sites=options.sites, faults=False), processes=options.processes) as lab:
+        assert lab.lab is not None
+        print(f"{options.sites} sites, {options.processes} processes:")
+        served = Served(lab.port, lab.pids)
+        show("generated", uvloop.run(fetch(generated_work(lab.lab), served, options.pages, options.connections)))
 
 
 if __name__ == "__main__":

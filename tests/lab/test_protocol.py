@@ -148,19 +148,18 @@ def test_reset_is_a_reset_before_the_first_byte(served: Served) -> None:
         client.recv(1)
 
 
-@pytest.mark.parametrize("target", ["/hang", "/stall_body"])
-def test_a_silent_server_stays_silent_until_the_client_leaves(served: Served, target: str) -> None:
+@pytest.mark.parametrize(("target", "sent"), [("/hang", b""), ("/stall_body", b"x" * 500)])
+def test_a_silent_server_stays_silent_until_the_client_leaves(served: Served, target: str, sent: bytes) -> None:
     with served.connect() as client:
         client.sendall(get(target))
-        client.settimeout(0.3)
         seen = b""
+        while seen.partition(b"\r\n\r\n")[2] != sent:
+            seen += client.recv(65536)
+        served.until_asked(1)
+        client.settimeout(0.3)
         with pytest.raises(TimeoutError):
-            while True:
-                piece = client.recv(65536)
-                assert piece, "closed instead of hanging"
-                seen += piece
-    assert seen.partition(b"\r\n\r\n")[2] == (b"x" * 500 if target == "/stall_body" else b"")
-    assert bool(seen) == (target == "/stall_body")
+            client.recv(65536)
+    assert bool(seen) == bool(sent)
 
 
 def test_a_short_header_ends_before_its_blank_line(served: Served) -> None:
@@ -208,6 +207,14 @@ def test_what_is_no_request_gets_400_and_the_door(served: Served, request_bytes:
         assert client.recv(65536).startswith(b"HTTP/1.1 400 ")
     served.flush()
     assert [row.status for row in witnessed(tmp_path)] == [400]
+
+
+def test_an_upgrade_is_not_taken_and_the_page_is_the_last(served: Served) -> None:
+    with served.connect() as client:
+        client.sendall(get("/", "Connection: Upgrade", "Upgrade: h2c"))
+        seen = read_all(client)
+    assert seen.count(b"HTTP/1.1") == 1
+    assert seen.endswith(b"hello</html>")
 
 
 def test_a_client_that_only_closes_its_sending_side_is_answered(served: Served) -> None:

@@ -204,6 +204,15 @@ def test_sigterm_loses_no_line(docs: StaticSite, tmp_path: Path) -> None:
             lab.check()
 
 
+def test_a_process_that_went_wrong_is_heard_at_the_end(docs: StaticSite, tmp_path: Path) -> None:
+    lab = LabServer(None, static=[docs], folder=tmp_path, processes=1)
+    lab.start()
+    (tmp_path / "server-00.log").write_text("Traceback …\nKeyError: 'page'\n")
+    with pytest.raises(NephilaError, match="KeyError: 'page'"):
+        lab.stop()
+    assert lab.pids == ()
+
+
 PARENT = """
 import sys
 from pathlib import Path

@@ -50,7 +50,7 @@ class SiteProtocol(asyncio.Protocol):
         self._line: tuple[Request, Answer, int, float] | None = None
         self._read_ns = 0
         self._written_ns = 0
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
         self._forget_request()
 
     # --- connection
@@ -74,6 +74,8 @@ class SiteProtocol(asyncio.Protocol):
             self._witness(time.monotonic_ns())
         self._leaving = True
         self._transport = None
+        self._parser = None  # it holds us as we hold it: without this the memory waits for the collector
+        self._steps = iter(())
         self._waiting.clear()
         self._post.left(self)
 
@@ -93,12 +95,14 @@ class SiteProtocol(asyncio.Protocol):
     # --- reading
 
     def data_received(self, data: bytes) -> None:
-        if self._leaving:
+        if self._leaving or self._parser is None:
             return
         self._read_ns = time.monotonic_ns()
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError:  # an upgrade is asked for, or it is no HTTP: both end here
+        except httptools.HttpParserUpgrade:
+            self._leaving = True  # the request is answered as if it had not asked, and is the last one
+        except httptools.HttpParserError:
             self._waiting.append(None)
         if self._started_ns and not self._headers_complete:
             self._head_bytes += len(data)
@@ -141,6 +145,7 @@ class SiteProtocol(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         parser = self._parser
+        assert parser is not None  # it is calling
         version = parser.get_http_version()
         target, host = _target_and_host(self._url.decode("latin-1"), self._headers[b"host"])
         if self._hosts > 1 or (not host and version != "1.0"):

@@ -19,6 +19,7 @@ from typing import Final, Self
 
 import msgspec
 
+import nephila
 from nephila.clock import Clock
 from nephila.config.sections import Lab
 from nephila.errors import NephilaError
@@ -87,7 +88,7 @@ class LabServer:
                 self._children.append(self._start_process(process))
             self._expect(READY, _START_S)
         except BaseException:
-            self.stop()
+            self._end()
             raise
 
     def _start_process(self, process: int) -> subprocess.Popen[bytes]:
@@ -104,11 +105,11 @@ class LabServer:
         )
         with self._complaints(process).open("wb") as complaints:
             child = subprocess.Popen(
-                [sys.executable, "-m", "nephila.lab.process"],
+                [sys.executable, "-P", "-m", "nephila.lab.process"],  # -P: nothing in this folder may stand in
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                env={**os.environ, "PYTHONPATH": _import_path(os.environ.get("PYTHONPATH", ""))},
             )
         assert child.stdin is not None
         child.stdin.write(msgspec.json.encode(orders) + b"\n")
@@ -134,15 +135,23 @@ class LabServer:
                 for key, _ in ready:
                     said = os.read(key.fd, 4096).decode().strip()
                     if said != word:
-                        raise NephilaError(f"A process of the lab ended: {self._last_complaint(key.data)}")
+                        raise NephilaError(
+                            f"A process of the lab ended: {self._last_complaint(key.data) or 'it said nothing'}."
+                        )
                     selector.unregister(key.fileobj)
 
     def _last_complaint(self, process: int) -> str:
         lines = self._complaints(process).read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else ""
 
     def stop(self) -> None:
-        """End the processes; afterwards the witness's logs are complete."""
+        """End the processes; afterwards the witness's logs are complete. Raises if one of them had gone wrong."""
+        complaints = self._end()
+        if complaints:
+            raise NephilaError(f"A process of the lab went wrong: {complaints[-1]}")
+
+    def _end(self) -> list[str]:
+        """End everything that was started; the last lines of what the processes complained of."""
         for child in self._children:
             if child.stdin is not None:
                 child.stdin.close()
@@ -154,6 +163,7 @@ class LabServer:
                 child.wait()
             if child.stdout is not None:
                 child.stdout.close()
+        complaints = [line for process in range(len(self._children)) if (line := self._last_complaint(process))]
         self._children = []
         if self._held is not None:
             self._held.close()
@@ -164,19 +174,24 @@ class LabServer:
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None
+        return complaints
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.stop()
+        else:
+            self._end()  # the error on its way out tells more than ours
 
     def check(self) -> None:
         """Raise if a process of the lab has ended by itself."""
         for process, child in enumerate(self._children):
             if child.poll() is not None:
-                raise NephilaError(f"A process of the lab ended: {self._last_complaint(process)}")
+                why = self._last_complaint(process) or "it said nothing"
+                raise NephilaError(f"A process of the lab ended: {why}.")
 
     # --- what a test or a crawl needs to know
 
@@ -237,3 +252,9 @@ class LabServer:
         """All DNS queries so far."""
         self.flush()
         return witness.read_queries(self.folder)
+
+
+def _import_path(inherited: str) -> str:
+    """Where the processes find this very package, also when it is run from a checkout."""
+    own = str(Path(nephila.__file__).parents[1])
+    return os.pathsep.join([own, inherited]) if inherited else own

@@ -25,6 +25,7 @@ Texts = npt.NDArray[np.object_]
 Per = Literal["site", "address"]
 Time = Literal["real", "simulated"]
 
+_REPEATED: Final = frozenset({"address", "host", "method", "manner", "transport", "name", "kind", "code"})
 _TYPES: Final = {
     **dict.fromkeys(("started_ns", "ended_ns", "asked_ns", "port", "status", "connection"), pa.int64()),
     **dict.fromkeys(("started_at", "ended_at", "asked_at", "simulated_at", "simulated_end_at"), pa.float64()),
@@ -122,13 +123,13 @@ def _read_columns(paths: list[Path], names: tuple[str, ...]) -> dict[str, npt.ND
         whole = whole[: whole.rfind(b"\n") + 1]  # a killed process may leave half a line
         if not whole:
             continue
-        texts = [name for name in names if name not in _TYPES]
+        texts = {name: _text_type(name) for name in names if name not in _TYPES}
         tables.append(
             pa_csv.read_csv(
                 pa.BufferReader(whole),
                 parse_options=pa_csv.ParseOptions(delimiter="\t", quote_char=False),
                 convert_options=pa_csv.ConvertOptions(
-                    column_types={**_TYPES, **dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))},
+                    column_types={**_TYPES, **texts},
                     strings_can_be_null=False,
                     null_values=[],
                 ),
@@ -138,6 +139,11 @@ def _read_columns(paths: list[Path], names: tuple[str, ...]) -> dict[str, npt.ND
         return {name: _column(name, []) for name in names}
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     return {name: _values(table.column(name)) for name in names}
+
+
+def _text_type(name: str) -> Any:
+    # A text that many rows share is kept once; targets are nearly all different.
+    return pa.dictionary(pa.int32(), pa.string()) if name in _REPEATED else pa.string()
 
 
 def _values(column: Any) -> npt.NDArray[Any]:
