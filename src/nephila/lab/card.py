@@ -12,11 +12,11 @@ from nephila.lab.draw import Stream, Table, draw, key_of
 from nephila.lab.names import Names
 from nephila.lab.paths import PathStyle, path_key
 from nephila.lab.robots import RobotsRules, robots_rules
-from nephila.lab.skeleton import Fate, Law, seed_fate
+from nephila.lab.skeleton import Fate, Law, always_up, seed_fate
 
 COMMUNITY_SITES: Final = 25
 _MIRROR_SHARE: Final = 0.02
-_ALIAS_SHARE: Final = 0.10
+_ALIAS_SHARE: Final = 0.115  # of the sites whose home page answers: 10 % of all
 _FOLDING_SHARE: Final = 0.15
 _DIRECTORIES_AT_MOST: Final = 24
 
@@ -87,7 +87,8 @@ class Cards:
         word = key_of(self._law.seed, site, Stream.ALIAS)
         if word >> 32 >= _ALIAS_SHARE * (1 << 32):
             return ()
-        if seed_fate(self._law, self.model(site)) in (Fate.NO_NAME, Fate.NAME_FAILS, Fate.REFUSED):
+        model = self.model(site)  # only a home page that always answers can show that two names are one site
+        if seed_fate(self._law, model) is not Fate.OK or not always_up(self._law, model):
             return ()
         nickname, address = self.names.nickname(site), address_of(site)
         if shares_address(site) and len(sites_at(address, self._law.sites)) > 1:

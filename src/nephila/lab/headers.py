@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formatdate
+from functools import lru_cache
 
 from nephila.lab.answer import Answer, Manner
 from nephila.lab.card import Card
@@ -18,8 +19,13 @@ def page_headers(card: Card, look: Look, version: str, since: float) -> tuple[tu
     if look.robots_header:
         headers.append(("X-Robots-Tag", look.robots_header))
     if card.validates:
-        headers += [("ETag", f'"{version}"'), ("Last-Modified", formatdate(max(since, 0.0), usegmt=True))]
+        headers += [("ETag", f'"{version}"'), ("Last-Modified", _http_date(max(int(since), 0)))]
     return tuple(headers)
+
+
+@lru_cache(maxsize=4096)
+def _http_date(at: int) -> str:
+    return formatdate(at, usegmt=True)
 
 
 def robots_answer(card: Card) -> Answer:

@@ -193,6 +193,11 @@ def batches_alive(law: Law, site: int) -> int:
     return _ALIVE.pick((stratum(law, site, Stream.LIVENESS) << 64) // law.sites)
 
 
+def always_up(law: Law, site: int) -> bool:
+    """Whether a home page that answers does so in every batch."""
+    return law.profile == "survey" or not law.faults or batches_alive(law, site) == len(figures.BATCHES_ALIVE) - 1
+
+
 def host_factor(law: Law, site: int) -> float:
     """Pareto 1.8 with mean 1: the mean of the site's own slice of the distribution, so that all slices average to 1."""
     place = stratum(law, site, Stream.HOST_FACTOR)

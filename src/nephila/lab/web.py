@@ -63,6 +63,7 @@ class Web:
     def __init__(self, lab: Lab, clock_origin: float = 0.0) -> None:
         self.lab = lab
         self.clock_origin = clock_origin
+        self._unchanging = Version(0, clock_origin)
         self.law = law_of(lab)
         self.cards = Cards(lab, self.law, Names(lab.seed, lab.sites))
         self.skeletons = Skeletons(self.law)
@@ -149,6 +150,8 @@ class Web:
 
     def version(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Version:
         """The version of an original page that is shown at a moment."""
+        if self.law.profile == "survey":
+            return self._unchanging
         rate = self.rate_per_day(card, skeleton, page)
         return version_at(self.law, card.model, page, rate, self.clock_origin, now)
 
@@ -172,19 +175,29 @@ class Web:
     def _page(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Answer:
         fate = self.fate(card, skeleton, page, now)
         wait_s = delay_s(self.lab.seed, card.site, page, self.lab.delay, now) if self.lab.delay else 0.0
+        if fate is Fate.OK:
+            return self._whole(card, skeleton, page, now, wait_s)
+        return self._fault(card, skeleton, page, fate, now, wait_s)
+
+    def _whole(self, card: Card, skeleton: Skeleton, page: int, now: float, wait_s: float) -> Answer:
+        shown = original(skeleton, page)
+        look = look_of(card, skeleton, shown)
+        version = self.version(card, skeleton, shown, now)
+        body = write_page(card, skeleton, shown, self.linker.links(card, skeleton, shown), look, version.number)
+        headers = page_headers(card, look, f"{card.site:x}-{shown:x}-{version.number:x}", version.since)
+        return Answer(Manner.WHOLE, 200, headers, body, wait_s)
+
+    def _fault(self, card: Card, skeleton: Skeleton, page: int, fate: Fate, now: float, wait_s: float) -> Answer:
         if fate in _STATUS:
             return error_answer(_STATUS[fate], wait_s)
         if fate in (Fate.MOVED, Fate.FOUND):
             origin, path = self.redirect_target(card, page)
             return redirect_answer(301 if fate is Fate.MOVED else 302, origin + path, wait_s)
-        manner = _MANNERS.get(fate, Manner.WHOLE)
-        if manner in (Manner.RESET, Manner.HANG, Manner.SHORT_HEADER, Manner.NOT_HTTP):
+        manner = _MANNERS[fate]
+        if manner not in (Manner.CUT_BODY, Manner.STALL_BODY):
             return Answer(manner, 200, _PLAIN_HTML, b"", wait_s)
-        shown = original(skeleton, page)
-        look = look_of(card, skeleton, shown)
-        version = self.version(card, skeleton, shown, now)
         # A body that will be cut holds no links: whether half a page is worth reading is the crawler's own affair.
-        links = self.linker.links(card, skeleton, shown) if manner is Manner.WHOLE else []
-        body = write_page(card, skeleton, shown, links, look, version.number)
-        headers = page_headers(card, look, f"{card.site:x}-{shown:x}-{version.number:x}", version.since)
-        return Answer(manner, 200, headers, body, wait_s)
+        look = look_of(card, skeleton, page)
+        version = self.version(card, skeleton, page, now)
+        body = write_page(card, skeleton, page, [], look, version.number)
+        return Answer(manner, 200, page_headers(card, look, f"{page:x}", version.since), body, wait_s)

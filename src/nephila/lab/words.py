@@ -118,7 +118,8 @@ def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
                 f"//-->\n</script>\n<p>{text}</p>\n"
             )
         case 1:
-            return f"<p align=justify style='line-height:{high}%;color:#{second[:6]}' id=p{first} class=m{third}>{text}.</p>\n"
+            style = f"line-height:{high}%;color:#{second[:6]}"
+            return f"<p align=justify style='{style}' id=p{first} class=m{third}>{text}.</p>\n"
         case 2:
             return (
                 f'<style type="text/css">.c{first[:9]} {{ font-family:{face}; width:{wide}px; color:#{second[:6]}; }}'
@@ -126,7 +127,8 @@ def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
             )
         case _:
             return (
-                f'<tr id="r{first}" bgcolor="#{third[6:12]}"><td width="{wide}" height="{high}" align="left" valign="top">'
+                f'<tr id="r{first}" bgcolor="#{third[6:12]}">'
+                f'<td width="{wide}" height="{high}" align="left" valign="top">'
                 f'<img src="/images/{second}.gif" width="{wide % 99}" height="{high % 99}" border="0" alt="">'
                 f'</td><td><font face="{face}" size="2" color="#{third[:6]}">{text}</font></td></tr>\n'
             )

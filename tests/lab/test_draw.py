@@ -1,0 +1,62 @@
+"""Draws are the same for ever, and the scalar and the vector forms are one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nephila.lab.draw import Quantiles, Table, draw, draws, geometric, geometric_table, key_of, mix
+
+_WORDS = st.integers(min_value=0, max_value=2**64 - 1)
+
+
+def test_the_finaliser_is_that_of_splitmix64() -> None:
+    # given the published first outputs of splitmix64 for the state 0
+    golden = 0x9E3779B97F4A7C15
+    # then mix of the state's steps gives them
+    assert [mix(golden * step % 2**64) for step in (1, 2, 3)] == [
+        0xE220A8397B1DCDAF,
+        0x6E789E6AA1B965F4,
+        0x06C45D188009454F,
+    ]
+
+
+@given(_WORDS, st.integers(0, 2**40), st.integers(1, 50))
+def test_draws_are_draw_many_times(key: int, first: int, count: int) -> None:
+    assert draws(key, first, count).tolist() == [draw(key, number) for number in range(first, first + count)]
+
+
+@given(_WORDS, st.integers(-5, 2**40))
+def test_a_draw_is_mix_of_its_place(key: int, number: int) -> None:
+    assert draw(key, number) == mix((key + number * 0x9E3779B97F4A7C15) % 2**64)
+
+
+@given(st.lists(st.floats(0.001, 1000), min_size=1, max_size=30), _WORDS)
+def test_a_table_picks_the_same_one_by_one_and_all_at_once(weights: list[float], key: int) -> None:
+    table = Table(weights)
+    words = draws(key, 0, 40)
+    assert table.picks(words).tolist() == [table.pick(int(word)) for word in words]
+
+
+def test_a_table_gives_each_value_its_share() -> None:
+    picks = Table([1, 2, 5]).picks(draws(key_of(7), 0, 200_000))
+    assert np.allclose(np.bincount(picks) / 200_000, [0.125, 0.25, 0.625], atol=0.004)
+
+
+def test_geometric_numbers_have_their_mean_in_both_forms() -> None:
+    words = draws(key_of(8), 0, 100_000)
+    assert abs(geometric_table(3.9).picks(words).mean() - 3.9) < 0.06
+    assert abs(np.mean([geometric(int(word), 3.9) for word in words]) - 3.9) < 0.06
+    assert geometric(int(words[0]), 0.0) == 0
+
+
+def test_quantiles_stay_between_their_ends_and_follow_the_inverse() -> None:
+    values = Quantiles(lambda part: part * 1000, 64).picks(draws(key_of(9), 0, 50_000))
+    assert values.min() >= 0 and values.max() <= 1000
+    assert abs(values.mean() - 500) < 5
+
+
+def test_keys_of_different_parts_differ() -> None:
+    keys = {key_of(seed, site, stream) for seed in range(20) for site in range(20) for stream in range(20)}
+    assert len(keys) == 8000
