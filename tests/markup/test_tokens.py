@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from real_pages import broken_html
 
 from nephila.markup import tokens
-from nephila.markup.tokens import Mark, Origin, Tokens
+from nephila.markup.findings import Link, Mark, Origin, Tokens
 
 try:
     from nephila.markup import _scan
@@ -28,7 +28,9 @@ def both(body: bytes, limits: tuple[int, int, int, int] = LIMITS) -> Tokens:
     """What the twin finds, once the compiled form was seen to find the same."""
     found = tokens.tokenise(body, *limits)
     if _scan is not None:
-        assert Tokens._make(_scan.tokenise(body, *limits)) == found
+        compiled = Tokens._make(_scan.tokenise(body, *limits))
+        assert compiled == found
+        assert [type(row) for row in compiled.links] == [type(row) for row in found.links]
     return found
 
 
@@ -133,6 +135,12 @@ def test_an_anchor_keeps_the_first_text_and_is_nofollow_only_if_always_so() -> N
     found = both(b"<a href=x rel='me NoFollow'><img></a> <a href=x> the <b>K</b>orea<br>x</a><a href=x>later</a>")
     assert found.links == [("x", Origin.A, False, b"the K\0orea x")]
     assert found.link_count == 3
+
+
+def test_what_needs_no_decoding_is_a_link_already() -> None:
+    found = both(b"<a href=x>text<a href=Journal>text<a href='&amp;'>text<a href=y>&amp;")
+    assert [type(row) for row in found.links] == [Link, tuple, tuple, tuple]
+    assert [row[1] for row in found.links] == [Origin.A] * 4
 
 
 def test_the_head_is_reported_as_written() -> None:

@@ -11,8 +11,8 @@ import os
 
 from nephila.markup import tokens
 from nephila.markup.charset import Charset, choose
-from nephila.markup.scan import Limits, Link, Refresh, Scan, Tokeniser, document_base, scan_with
-from nephila.markup.tokens import Origin
+from nephila.markup.findings import Link, Origin
+from nephila.markup.scan import Limits, Refresh, Scan, Tokeniser, document_base, scan_with
 
 __all__ = ["COMPILED", "Charset", "Limits", "Link", "Origin", "Refresh", "Scan", "choose", "document_base", "scan"]
 

@@ -3,6 +3,7 @@
  * A descendant of S3-10's finite-state machine with the states of the HTML5 tokenizer that decide where a tag begins
  * and ends. tokens.py tells what every value means; both forms give equal results for every input, and the tests hold
  * them to it. Every byte is read a bounded number of times; what is kept is bounded by the limits and by the body.
+ * One long file, because a tokenizer in several would need its state in a header that nothing else reads.
  */
 #define PY_SSIZE_T_CLEAN
 #define _GNU_SOURCE
@@ -32,6 +33,8 @@ typedef struct {
     PyObject *marks, *scripts, *handlers, *title;
 } Page;
 
+static PyTypeObject *link_type;   /* nephila.markup.findings.Link, a tuple of four */
+static PyObject *origins[4];      /* and the members of Origin that are found here */
 static uint64_t hash_key; /* drawn at import, so that no page can be written to make hrefs collide */
 
 static inline int is_space(unsigned char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }
@@ -453,19 +456,23 @@ static PyObject *text_or_bytes(const char *at, Py_ssize_t n) {
     return text;
 }
 
+/* A Link, or a plain tuple where something is left to decode or the href may be code (javascript:). */
 static PyObject *link_row(Page *page, Found *link) {
     PyObject *href = text_or_bytes((const char *)link->href.at, link->href.n);
     PyObject *anchor = href ? text_or_bytes(link->anchor_n ? page->anchors + link->anchor_at : "", link->anchor_n) : NULL;
-    PyObject *row = anchor ? PyTuple_New(4) : NULL;
-    PyObject *origin = row ? PyLong_FromLong(link->origin) : NULL;
-    if (!origin) {
+    PyObject *row = NULL;
+    if (anchor) {
+        int ready = PyUnicode_Check(href) && PyUnicode_Check(anchor)
+                    && !(PyUnicode_GET_LENGTH(href) && (PyUnicode_READ_CHAR(href, 0) | 32) == 'j');
+        row = ready ? link_type->tp_alloc(link_type, 4) : PyTuple_New(4);
+    }
+    if (!row) {
         Py_XDECREF(href);
         Py_XDECREF(anchor);
-        Py_XDECREF(row);
         return NULL;
     }
     PyTuple_SET_ITEM(row, 0, href);
-    PyTuple_SET_ITEM(row, 1, origin);
+    PyTuple_SET_ITEM(row, 1, Py_NewRef(origins[link->origin]));
     PyTuple_SET_ITEM(row, 2, Py_NewRef(link->nofollow ? Py_True : Py_False));
     PyTuple_SET_ITEM(row, 3, anchor);
     return row;
@@ -509,6 +516,25 @@ static PyMethodDef methods[] = {
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_scan", "The compiled form of nephila.markup.tokens.", -1, methods, NULL, NULL, NULL, NULL};
 
+static int learn_rows(void) {
+    static const char *const names[] = {"A", "AREA", "FRAME", "IFRAME"};
+    PyObject *findings = PyImport_ImportModule("nephila.markup.findings"), *link = NULL, *origin = NULL;
+    int i, failed;
+    if (findings) link = PyObject_GetAttrString(findings, "Link");
+    if (link) origin = PyObject_GetAttrString(findings, "Origin");
+    failed = !origin;
+    if (!failed && !(PyType_Check(link) && PyType_IsSubtype((PyTypeObject *)link, &PyTuple_Type))) {
+        PyErr_SetString(PyExc_TypeError, "nephila.markup.findings.Link must be a tuple");
+        failed = 1;
+    }
+    for (i = 0; !failed && i < 4; i++) failed = !(origins[i] = PyObject_GetAttrString(origin, names[i]));
+    if (!failed) link_type = (PyTypeObject *)Py_NewRef(link);
+    Py_XDECREF(findings);
+    Py_XDECREF(link);
+    Py_XDECREF(origin);
+    return failed ? -1 : 0;
+}
+
 PyMODINIT_FUNC PyInit__scan(void) {
     PyObject *os = PyImport_ImportModule("os"), *drawn = os ? PyObject_CallMethod(os, "urandom", "i", 8) : NULL;
     Py_XDECREF(os);
@@ -516,5 +542,5 @@ PyMODINIT_FUNC PyInit__scan(void) {
     memcpy(&hash_key, PyBytes_AS_STRING(drawn), sizeof hash_key);
     hash_key &= ((uint64_t)1 << 60) - 1;
     Py_DECREF(drawn);
-    return PyModule_Create(&module);
+    return learn_rows() < 0 ? NULL : PyModule_Create(&module);
 }

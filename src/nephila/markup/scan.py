@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from nephila import urls
 from nephila.markup.charset import extends_ascii
+from nephila.markup.findings import Link, Mark, Origin, Tokens
 from nephila.markup.references import decode_attribute, decode_text
 from nephila.markup.script import urls_in
-from nephila.markup.tokens import Mark, Origin, Tokens
 from nephila.records import LinkKind
 
 
@@ -29,20 +28,6 @@ class Limits:
     anchor_bytes: int = 1024
     title_bytes: int = 2048
     code_bytes: int = 256 * 1024
-
-
-class Link(NamedTuple):
-    """One link of a page, as written; a named tuple because thousands are made per second."""
-
-    href: str
-    origin: Origin
-    nofollow: bool
-    anchor: str
-
-    @property
-    def kind(self) -> LinkKind:
-        """S1-46."""
-        return KINDS[self.origin]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +62,6 @@ class Scan:
         return "".join(kind.value if kind in present else "0" for kind in (LinkKind.H, LinkKind.A, LinkKind.F))
 
 
-KINDS: Final = dict.fromkeys(Origin, LinkKind.H) | {
-    Origin.A: LinkKind.A,
-    Origin.FRAME: LinkKind.F,
-    Origin.IFRAME: LinkKind.F,
-}
 _RELATIONS: Final = (
     (b"canonical", Origin.CANONICAL),
     (b"next", Origin.NEXT),
@@ -89,8 +69,6 @@ _RELATIONS: Final = (
     (b"previous", Origin.PREV),
     (b"alternate", Origin.ALTERNATE),
 )
-_new_link: Final[Callable[[tuple[str, Origin, bool, str]], Link]] = partial(tuple.__new__, Link)  # half of _make's time
-_ELEMENTS: Final = (Origin.A, Origin.AREA, Origin.FRAME, Origin.IFRAME)
 _BLANKS: Final = " \t\n\f\r"
 _REFRESH: Final = re.compile(
     r"[ \t\n\f\r]*+(?=[0-9.])([0-9]*+)[0-9.]*+"
@@ -113,13 +91,17 @@ def scan_with(tokenise: Tokeniser, body: bytes, encoding: str, limits: Limits) -
     code = [script.decode(encoding, "replace") for script in _within(limits.code_bytes, scripts)]
     code += [_attribute(handler, encoding) for handler in _within(limits.code_bytes, handlers)]
     elements: list[Link] = []
-    for raw, origin, nofollow, raw_anchor in found:
+    for row in found:
+        if row.__class__ is Link:
+            elements.append(row)
+            continue
+        raw, origin, nofollow, raw_anchor = row
         href = raw if isinstance(raw, str) else _attribute(raw, encoding)
-        if href[:1] in "jJ" and href[:11].lower() == "javascript:":
+        if href[:11].lower() == "javascript:":
             code.append(href)
             continue
         anchor = raw_anchor if isinstance(raw_anchor, str) else _text(raw_anchor, encoding)
-        elements.append(_new_link((href, _ELEMENTS[origin], nofollow, anchor)))
+        elements.append(Link(href, Origin(origin), nofollow, anchor))
     head = _read_head(marks, encoding)
     kept = _Kept(limits)
     kept.add(head.links)

@@ -12,60 +12,16 @@ equal results for every input.
 from __future__ import annotations
 
 import re
-from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final
 
+from nephila.markup.findings import Link, Mark, Origin, RawLink, Tokens
 
-class Origin(IntEnum):
-    """The element a link was written in; the first four are told apart by the tokenizer, the others by `scan.py`."""
-
-    A = 0
-    AREA = 1
-    FRAME = 2
-    IFRAME = 3
-    CANONICAL = 4
-    NEXT = 5
-    PREV = 6
-    ALTERNATE = 7
-    REFRESH = 8
-    SCRIPT = 9
-
-
-class Mark(IntEnum):
-    """Elements of the head that need more than their address."""
-
-    BASE = 0
-    LINK = 1
-    ROBOTS = 2
-    REFRESH = 3
-
-
-class Tokens(NamedTuple):
-    """What the tokenizer found; a tuple, because the compiled form builds it."""
-
-    links: list[tuple[str | bytes, int, bool, str | bytes]]
-    """href, origin, nofollow and anchor text, one per href and origin; the first anchor text that is not empty.
-    Printable ASCII without "&" needs no decoding and is text already, without the blanks around it."""
-    link_count: int
-    """links written on the page: repeated ones, too long ones and those beyond the limit included"""
-    too_long: int
-    marks: list[tuple[int, bytes, bytes]]
-    """mark, its href or content, its rel"""
-    scripts: list[bytes]
-    """script elements that speak of a location or open a window"""
-    handlers: list[bytes]
-    """on… attributes that do"""
-    title: bytes | None
-
-
-_SPACE: Final = rb"[ \t\n\f\r]"
-_NAME: Final = re.compile(rb"[^ \t\n\f\r/>]*+")
 # An unclosed quote runs to the end of the page, where the ">" that _TAG asks for is missing: such a tag is dropped.
 _ATTRIBUTE: Final = (
     rb"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
     rb"(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^ \t\n\f\r\"'>][^ \t\n\f\r>]*+)?+)?+"
 )
-_TAG: Final = re.compile(rb"(?:[ \t\n\f\r/]++|" + _ATTRIBUTE + rb")*+>")
+_TAG: Final = re.compile(rb"([^ \t\n\f\r/>]*+)((?:[ \t\n\f\r/]++|" + _ATTRIBUTE + rb")*+)>")
 _ATTRIBUTES: Final = re.compile(
     rb"([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"
     rb"(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^ \t\n\f\r\"'>][^ \t\n\f\r>]*+))?+)?+"
@@ -113,6 +69,13 @@ def _text_or_bytes(raw: bytes) -> str | bytes:
     return raw.decode("ascii").strip(" ") if _PRINTABLE.fullmatch(raw) else raw
 
 
+def _finished(href: str | bytes, origin: int, nofollow: bool, anchor: str | bytes) -> Link | RawLink:
+    """A `Link`, unless there is something to decode or the href may be code (javascript:)."""
+    if isinstance(href, str) and isinstance(anchor, str) and href[:1] not in ("j", "J"):
+        return Link(href, Origin(origin), nofollow, anchor)
+    return href, origin, nofollow, anchor
+
+
 def _one_gap(run: re.Match[bytes]) -> bytes:
     """A run of blanks is one blank; NUL, which text cannot hold, marks a tag inside a word."""
     blanks = run[0]
@@ -152,7 +115,7 @@ class _Page:
             at = self.read_markup(less)
         self.close_anchor()
         links = [
-            (_text_or_bytes(href), origin, nofollow, _text_or_bytes(anchor))
+            _finished(_text_or_bytes(href), origin, nofollow, _text_or_bytes(anchor))
             for (href, origin), (nofollow, anchor) in self.links.items()
         ]
         return Tokens(links, self.link_count, self.too_long, self.marks, self.scripts, self.handlers, self.title)
@@ -174,11 +137,11 @@ class _Page:
         return less + 1
 
     def read_start_tag(self, start: int) -> int | None:
-        name, attributes_at, end = self.read_tag(start)
-        if end is None:
+        tag = _TAG.match(self.body, start)
+        if tag is None:
             return None
+        name, written, end = tag[1].lower(), tag[2], tag.end()
         live = self.template_depth == 0
-        written = self.body[attributes_at : end - 1]
         if live and _contains_code(written):
             self.add_handlers(written)
         self.part_words(name)
@@ -200,21 +163,16 @@ class _Page:
         return end
 
     def read_end_tag(self, start: int) -> int | None:
-        name, _, end = self.read_tag(start)
-        if end is not None:
-            self.part_words(name)
-            if name in (b"svg", b"math"):
-                self.foreign = False
-            if name == b"template" and self.template_depth:
-                self.template_depth -= 1
-        return end
-
-    def read_tag(self, start: int) -> tuple[bytes, int, int | None]:
-        """Lower-case name, where the attributes begin, and the place after ">"."""
-        name = _NAME.match(self.body, start)
-        assert name is not None
-        tag = _TAG.match(self.body, name.end())
-        return name[0].lower(), name.end(), tag.end() if tag else None
+        tag = _TAG.match(self.body, start)
+        if tag is None:
+            return None
+        name = tag[1].lower()
+        self.part_words(name)
+        if name in (b"svg", b"math"):
+            self.foreign = False
+        if name == b"template" and self.template_depth:
+            self.template_depth -= 1
+        return tag.end()
 
     def read_raw_text(self, name: bytes, start: int, live: bool) -> int:
         end = self.script_end(start) if name == b"script" else self.raw_text_end(name, start)
