@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nephila.lab.draw import Quantiles, Table, draw, draws, geometric, geometric_table, key_of, mix
+from nephila.lab.draw import Quantiles, Table, draw, draws, geometric, geometric_table, key_of, mix, permuted
 
 _WORDS = st.integers(min_value=0, max_value=2**64 - 1)
 
@@ -60,3 +60,14 @@ def test_quantiles_stay_between_their_ends_and_follow_the_inverse() -> None:
 def test_keys_of_different_parts_differ() -> None:
     keys = {key_of(seed, site, stream) for seed in range(20) for site in range(20) for stream in range(20)}
     assert len(keys) == 8000
+
+
+@given(_WORDS, st.integers(1, 600))
+def test_a_shuffled_order_holds_every_number_once(key: int, size: int) -> None:
+    assert sorted(permuted(key, number, size) for number in range(size)) == list(range(size))
+
+
+def test_a_shuffled_order_has_no_stride() -> None:
+    places = [permuted(key_of(5), number, 1000) for number in range(1000)]
+    steps = np.bincount(np.diff(places) % 1000, minlength=1000)
+    assert steps.max() < 10

@@ -21,8 +21,9 @@ def test_every_page_is_the_child_of_one_page_of_the_depth_above(site: int) -> No
     # given all ranges of children in the tree
     first = skeleton.first_child
     assert first[0] == 1 and first[-1] == skeleton.pages
-    # then they cover every tree page but the home page once, in order
+    # then they cover every tree page but the home page once, in order, and no page of an island
     assert np.all(np.diff(first) >= 0)
+    assert first[skeleton.tree_pages] == skeleton.tree_pages
     for page in range(0, skeleton.tree_pages, 17):
         for child in range(first[page], first[page + 1]):
             assert _depth(skeleton, child) == _depth(skeleton, page) + 1

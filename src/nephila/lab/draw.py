@@ -93,6 +93,19 @@ def share(word: int) -> float:
     return ((word >> 12) + 0.5) / (1 << 52)
 
 
+def permuted(key: int, number: int, size: int) -> int:
+    """The place of a number in a shuffled order of 0 .. size-1: Feistel rounds, repeated until inside (a cycle)."""
+    half = (max(size - 1, 1).bit_length() + 1) // 2
+    low_bits = (1 << half) - 1
+    while True:
+        left, right = number >> half, number & low_bits
+        for turn in range(4):
+            left, right = right, left ^ (draw(key + turn, right) & low_bits)
+        number = left << half | right
+        if number < size:
+            return number
+
+
 class Table:
     """A distribution over 0 .. n-1 as cumulative thresholds of 32 bits; scalar and numpy picks agree."""
 

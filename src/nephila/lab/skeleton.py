@@ -11,14 +11,13 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from math import gcd
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nephila.lab import figures
-from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, key_of
+from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, key_of, permuted
 from nephila.lab.paths import path_lengths
 from nephila.lab.sizes import page_sizes
 
@@ -164,16 +163,7 @@ class Law:
 
 def stratum(law: Law, site: int, stream: Stream) -> int:
     """The site's place in a shuffled order of all sites: shares of sites hold at any scale, not only on average."""
-    step, shift = _shuffle(law.seed, law.sites, stream)
-    return (site * step + shift) % law.sites
-
-
-@lru_cache(maxsize=16)
-def _shuffle(seed: int, sites: int, stream: Stream) -> tuple[int, int]:
-    step = key_of(seed, stream, 1) % sites | 1
-    while gcd(step, sites) != 1:
-        step += 2
-    return step, key_of(seed, stream, 2) % sites
+    return permuted(key_of(law.seed, stream, 1), site, law.sites)
 
 
 def seed_fate(law: Law, site: int) -> Fate:
@@ -264,7 +254,8 @@ def grow(law: Law, site: int) -> Skeleton:
     island = island_pages(law, site)
     if island:
         fates.append(np.zeros(island, dtype=np.uint8))
-        children.append(np.array([island - 1] + [0] * (island - 1), dtype=np.int64))
+        # The island's first page counts itself among its children (it links to itself), so that ranges stay gapless.
+        children.append(np.array([island] + [0] * (island - 1), dtype=np.int64))
     return _dress(law, site, tuple(starts), np.concatenate(fates), np.concatenate(children))
 
 
@@ -284,14 +275,10 @@ def _dress(
     """Sizes, link kinds and copies, once the tree stands."""
     pages = len(fate)
     tree = starts[-1]
-    # Children of p start after the home page and the children of all pages before p; an island begins anew.
-    first_child = np.empty(pages + 1, dtype=np.int64)
+    # Children of p start after the home page and the children of all pages before p.
+    first_child = np.zeros(pages + 1, dtype=np.int64)
     np.cumsum(children, out=first_child[1:])
-    first_child[0] = 0
     first_child += 1
-    if pages > tree:
-        first_child[tree + 1 :] += 1
-        first_child[tree] = tree + 1
     words = draws(key_of(law.seed, site, Stream.KIND), 0, pages)
     childless = children == 0
     kind = (1 + _KIND.picks(words)).astype(np.uint8)
@@ -310,9 +297,8 @@ def _dress(
     size = page_sizes(law.seed, site, pages)
     needed = np.zeros(pages + 1, dtype=np.int64)
     np.cumsum(path_lengths(law.seed, site, pages) + LINK_BYTES, out=needed[1:])
-    last = np.minimum(first_child[1:], pages)
-    size = np.maximum(size, HEAD_BYTES + needed[last] - needed[np.minimum(first_child[:-1], last)])
-    size[0] = max(int(size[0]), HEAD_BYTES + int(needed[last[0]] - needed[1]) + _NEXT_DOOR_BYTES)
+    size = np.maximum(size, HEAD_BYTES + needed[first_child[1:]] - needed[first_child[:-1]])
+    size[0] = max(int(size[0]), HEAD_BYTES + int(needed[first_child[1]] - needed[1]) + _NEXT_DOOR_BYTES)
     copies = np.flatnonzero(copy)
     size[copies] = size[copies - 1]
     kind[copies] = kind[copies - 1]
