@@ -75,7 +75,8 @@ PIECES = [
     b"<foreignObject>", b"<![CDATA[", b"]]>", b"<template>", b"</template>",
     b"<meta name=robots content=nofollow>", b"<meta http-equiv=refresh content='1;url=y'>", b"<base href=1>",
     b"<iframe src=", b"</iframe>", b"<frame src=x>", b"<area href=y>", b"<link rel=next href=",
-    b" rel=nofollow ", b"<b>", b"</b>", b"<p>", b"<p class='q'>", b" onclick='location=1'",
+    b" rel=nofollow ", b"<b>", b"</b>", b"<p>", b"<p class='q'>", b"<p ", b"</p ", b'<td id="r"', b"class=k ",
+    b" onclick='location=1'",
     b" ONx=window.open('z')", b"location.href='w'", b"javascript:", "한국".encode("cp949"), "한국".encode(),
     b"\xff",
 ]  # fmt: skip
