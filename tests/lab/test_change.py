@@ -9,7 +9,7 @@ import numpy as np
 from nephila.config.sections import Lab
 from nephila.lab import figures
 from nephila.lab.change import DAY_S, changes_of_day, home_fate_at, next_change, rate_per_day, version_at
-from nephila.lab.skeleton import Fate
+from nephila.lab.fates import Fate
 from nephila.lab.web import Web, law_of
 
 ORIGIN = 1_000_000_000.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nephila.config.sections import Lab
+from nephila.lab.fates import Fate
 from nephila.lab.pages import original
 from nephila.lab.paths import path_of
-from nephila.lab.skeleton import KINDS, Fate
+from nephila.lab.skeleton import KINDS
 from nephila.lab.web import Web
 
 from .page_reader import links_in

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from nephila.lab import figures
-from nephila.lab.skeleton import Fate, Law, Skeleton, Skeletons, grow, home_children, host_factor, seed_fate
+from nephila.lab.fates import Fate, Law, seed_fate
+from nephila.lab.skeleton import Skeleton, Skeletons, grow, home_children, host_factor
 
 LAW = Law(seed=1, sites=400, profile="survey", max_depth=5, faults=True)
 

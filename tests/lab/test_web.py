@@ -12,12 +12,12 @@ import pytest
 from nephila.config.sections import Lab
 from nephila.lab.addresses import sites_at
 from nephila.lab.answer import Answer, Manner
+from nephila.lab.fates import Fate
 from nephila.lab.pages import original
 from nephila.lab.paths import in_other_case, path_of
-from nephila.lab.skeleton import Fate
 from nephila.lab.web import Web
 
-PINNED = "34a274c720c363783bc5263cb4cc0096ef3bc31f85e3b7a08bcbbb8041fe75e8"
+PINNED = "8c51095251f7f8f43a8cb93eaa16dead241de15682e8976c01dbd21123bd4a81"
 
 
 @pytest.fixture(scope="module")

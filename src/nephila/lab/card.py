@@ -9,10 +9,10 @@ from typing import Final
 from nephila.config.sections import Lab
 from nephila.lab.addresses import address_of, shares_address, sites_at
 from nephila.lab.draw import Stream, Table, draw, key_of
+from nephila.lab.fates import Fate, Law, always_up, seed_fate
 from nephila.lab.names import Names
 from nephila.lab.paths import PathStyle, path_key
 from nephila.lab.robots import RobotsRules, robots_rules
-from nephila.lab.skeleton import Fate, Law, always_up, seed_fate
 
 COMMUNITY_SITES: Final = 25
 _MIRROR_SHARE: Final = 0.02

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from nephila.lab.draw import Stream, Table, draw, key_of, share
-from nephila.lab.skeleton import KINDS, Fate, Law, Skeleton, batches_alive
+from nephila.lab.fates import Fate, Law, batches_alive
+from nephila.lab.skeleton import KINDS, Skeleton
 
 DAY_S: Final = 86_400.0
 BATCH_S: Final = 2 * DAY_S

@@ -15,8 +15,8 @@ from typing import Final
 from nephila.errors import UsageError
 from nephila.lab import figures
 from nephila.lab.draw import Stream, draw, key_of
+from nephila.lab.fates import Fate
 from nephila.lab.pages import original
-from nephila.lab.skeleton import Fate
 from nephila.lab.tables import Counts, Estimate, Tally, ratio, tally
 from nephila.lab.visible import visible_bytes
 from nephila.lab.web import Web

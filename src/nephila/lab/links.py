@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 
 from nephila.lab.card import COMMUNITY_SITES, Card, Cards
 from nephila.lab.draw import Stream, draw, geometric_table, key_of
+from nephila.lab.fates import Law
 from nephila.lab.paths import in_other_case, path_of
-from nephila.lab.skeleton import HEAD_BYTES, KINDS, LINK_BYTES, Law, Skeleton, Skeletons, home_children, island_pages
+from nephila.lab.skeleton import HEAD_BYTES, KINDS, LINK_BYTES, Skeleton, Skeletons, home_children, island_pages
 
 _EXTRA: Final = geometric_table(8.0)
 _OUTSIDE: Final = 51  # of 256: 20 %

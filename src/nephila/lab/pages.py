@@ -103,7 +103,7 @@ def write_page(card: Card, skeleton: Skeleton, page: int, links: list[Link], loo
         head.append(b"</head>\n<frameset cols='20%,*'>\n")
         body.append(b"<noframes>\n")
     else:
-        head.append(_opening(card, page, look, pool))
+        head.append(_opening(card, page, look, pool, any(link.letter == "a" for link in links)))
     end = _FRAMES_END if framed else _END
     front, middle = b"".join(head), b"".join(body)
     room = size_bytes - len(front) - len(middle) - len(end)
@@ -156,7 +156,7 @@ def _head(card: Card, page: int, look: Look, version: int, pool: Pool) -> list[b
     return parts
 
 
-def _opening(card: Card, page: int, look: Look, pool: Pool) -> bytes:
+def _opening(card: Card, page: int, look: Look, pool: Pool, has_anchors: bool) -> bytes:
     """The end of the head and the first lines of the body, with things that look like links and are none (S3-9)."""
     word = look.word
     host = card.host.encode("ascii")
@@ -168,7 +168,7 @@ def _opening(card: Card, page: int, look: Look, pool: Pool) -> bytes:
         parts.append(b"<p>http://%b/plain/text%d.html</p>\n" % (host, page))
     if word >> 52 & 15 == 5:
         parts.append(b'<!-- <a href="/old/comment%d.html">old</a> -->\n' % page)
-    if word >> 56 & 15 == 7:
+    if has_anchors and word >> 56 & 15 == 7:
         parts.append(b'<a href="mailto:webmaster@%b">%b</a>\n' % (host, pool.words[0]))
     return b"".join(parts)
 

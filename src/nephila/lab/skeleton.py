@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nephila.lab import figures
-from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, key_of, permuted
+from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, key_of
+from nephila.lab.fates import Fate, Law, page_fates, seed_fate, stratum
 from nephila.lab.paths import path_lengths
 from nephila.lab.sizes import page_sizes
 
@@ -34,91 +34,6 @@ _PARETO: Final = 1.8
 _FRAMES_AT_MOST: Final = 5
 _HOME_FRAMES: Final = 0.15
 
-
-class Fate(IntEnum):
-    """What becomes of a request for a page (S1-26, S1-27)."""
-
-    OK = 0
-    NOT_FOUND = 1
-    FORBIDDEN = 2
-    SERVER_ERROR = 3
-    MOVED = 4
-    FOUND = 5
-    RESET = 6
-    CUT_BODY = 7
-    STALL_BODY = 8
-    SHORT_HEADER = 9
-    NOT_HTTP = 10
-    HANG = 11
-    NO_NAME = 12
-    NAME_FAILS = 13
-    REFUSED = 14
-
-
-# Table 1's rows divided into fates. The paper does not divide its "rest"; nor does it say which codes came.
-_SEED_FATES: Final = (
-    (Fate.OK, figures.SEED_RESPONSES["OK"]),
-    (Fate.NOT_FOUND, figures.SEED_RESPONSES["code"] * 0.45),
-    (Fate.FORBIDDEN, figures.SEED_RESPONSES["code"] * 0.15),
-    (Fate.SERVER_ERROR, figures.SEED_RESPONSES["code"] * 0.10),
-    (Fate.FOUND, figures.SEED_RESPONSES["code"] * 0.30),
-    (Fate.NO_NAME, figures.SEED_RESPONSES["noIP"] * 0.9),
-    (Fate.NAME_FAILS, figures.SEED_RESPONSES["noIP"] * 0.1),
-    (Fate.STALL_BODY, figures.SEED_RESPONSES["dTim/hTim"] * 0.5),
-    (Fate.HANG, figures.SEED_RESPONSES["dTim/hTim"] * 0.5),
-    (Fate.REFUSED, figures.SEED_RESPONSES["rest"] * 0.6),
-    (Fate.RESET, figures.SEED_RESPONSES["rest"] * 0.1),
-    (Fate.SHORT_HEADER, figures.SEED_RESPONSES["rest"] * 0.15),
-    (Fate.NOT_HTTP, figures.SEED_RESPONSES["rest"] * 0.15),
-)
-_SEED_FATE: Final = Table([weight for _, weight in _SEED_FATES])
-_SEED_FAILURE: Final = Table([weight for _, weight in _SEED_FATES[1:]])
-_ALIVE: Final = Table(figures.BATCHES_ALIVE)
-
-RESPONSE_OF: Final = {
-    Fate.OK: "OK",
-    Fate.NOT_FOUND: "code",
-    Fate.FORBIDDEN: "code",
-    Fate.SERVER_ERROR: "code",
-    Fate.MOVED: "code",
-    Fate.FOUND: "code",
-    Fate.RESET: "cErr",
-    Fate.REFUSED: "cErr",
-    Fate.CUT_BODY: "dErr/dTim",
-    Fate.STALL_BODY: "dErr/dTim",
-    Fate.SHORT_HEADER: "rest",
-    Fate.NOT_HTTP: "rest",
-    Fate.HANG: "rest",
-    Fate.NO_NAME: "rest",
-    Fate.NAME_FAILS: "rest",
-}
-"""Table 2's row of a fate (S1-27)."""
-
-
-def _failures_below_seeds() -> dict[str, float]:
-    """Table 2 counts the seeds too: what they contribute is taken off before the rest is shared out."""
-    left = {row: float(count) for row, count in figures.DOCUMENT_RESPONSES.items()}
-    for fate, count in _SEED_FATES:
-        left[RESPONSE_OF[fate]] -= count
-    return left
-
-
-_LEFT: Final = _failures_below_seeds()
-_FAILURES: Final = (
-    (Fate.NOT_FOUND, _LEFT["code"] * 0.62),
-    (Fate.FORBIDDEN, _LEFT["code"] * 0.07),
-    (Fate.SERVER_ERROR, _LEFT["code"] * 0.06),
-    (Fate.MOVED, _LEFT["code"] * 0.10),
-    (Fate.FOUND, _LEFT["code"] * 0.15),
-    (Fate.RESET, _LEFT["cErr"]),
-    (Fate.CUT_BODY, _LEFT["dErr/dTim"] * 0.6),
-    (Fate.STALL_BODY, _LEFT["dErr/dTim"] * 0.4),
-    (Fate.SHORT_HEADER, _LEFT["rest"] * 0.5),
-    (Fate.NOT_HTTP, _LEFT["rest"] * 0.4),
-    (Fate.HANG, _LEFT["rest"] * 0.1),
-)
-_FAILURE: Final = Table([weight for _, weight in _FAILURES])
-_FAILURE_FATES: Final = np.array([fate for fate, _ in _FAILURES], dtype=np.uint8)
 
 KINDS: Final = ("000", "00f", "0a0", "h00", "h0f", "ha0", "haf")
 _KIND: Final = Table([figures.LINK_KINDS[kind] for kind in KINDS[1:]])
@@ -148,44 +63,6 @@ class Skeleton:
     def nbytes(self) -> int:
         arrays = (self.first_child, self.fate, self.size_bytes, self.kind, self.copy)
         return sum(array.nbytes for array in arrays) + 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """What all sites of one web have in common."""
-
-    seed: int
-    sites: int
-    profile: str
-    max_depth: int
-    faults: bool
-
-
-def stratum(law: Law, site: int, stream: Stream) -> int:
-    """The site's place in a shuffled order of all sites: shares of sites hold at any scale, not only on average."""
-    return permuted(key_of(law.seed, stream, 1), site, law.sites)
-
-
-def seed_fate(law: Law, site: int) -> Fate:
-    """What becomes of the home page (S1-26)."""
-    if not law.faults:
-        return Fate.OK
-    if law.profile == "study":  # its seeds are up in 0 to 9 batches (S1-37); those of 0 fail as Table 1's failures do
-        if batches_alive(law, site):
-            return Fate.OK
-        return _SEED_FATES[1 + _SEED_FAILURE.pick(key_of(law.seed, site, Stream.SEED_FATE))][0]
-    place = (stratum(law, site, Stream.SEED_FATE) << 64) // law.sites
-    return _SEED_FATES[_SEED_FATE.pick(place)][0]
-
-
-def batches_alive(law: Law, site: int) -> int:
-    """In how many of nine batches the study finds the home page (S1-37)."""
-    return _ALIVE.pick((stratum(law, site, Stream.LIVENESS) << 64) // law.sites)
-
-
-def always_up(law: Law, site: int) -> bool:
-    """Whether a home page that answers does so in every batch."""
-    return law.profile == "survey" or not law.faults or batches_alive(law, site) == len(figures.BATCHES_ALIVE) - 1
 
 
 def host_factor(law: Law, site: int) -> float:
@@ -243,7 +120,7 @@ def grow(law: Law, site: int) -> Skeleton:
         if count == 0:
             break
         first = starts[-1]
-        fates.append(_fates(law, fate_key, depth, first, count))
+        fates.append(page_fates(law, fate_key, depth, first, count))
         if depth < law.max_depth:
             numbers = _offspring(depth, law.faults).picks(draws(offspring_key, first, count))
             numbers[fates[-1] != Fate.OK] = 0
@@ -257,16 +134,6 @@ def grow(law: Law, site: int) -> Skeleton:
         # The island's first page counts itself among its children (it links to itself), so that ranges stay gapless.
         children.append(np.array([island] + [0] * (island - 1), dtype=np.int64))
     return _dress(law, site, tuple(starts), np.concatenate(fates), np.concatenate(children))
-
-
-def _fates(law: Law, key: int, depth: int, first: int, count: int) -> NDArray[np.uint8]:
-    fates = np.zeros(count, dtype=np.uint8)
-    if law.faults:
-        words = draws(key, first, count)
-        failed = np.flatnonzero(words >> np.uint64(32) >= np.uint64(round(figures.success(depth) * (1 << 32))))
-        again = draws(key_of(key, Stream.CODE), first, count)[failed]
-        fates[failed] = _FAILURE_FATES[_FAILURE.picks(again)]
-    return fates
 
 
 def _dress(

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nephila.lab import figures
+from nephila.lab.fates import RESPONSE_OF, Fate, seed_fate
 from nephila.lab.paths import path_lengths
-from nephila.lab.skeleton import RESPONSE_OF, Fate, Skeleton, seed_fate
+from nephila.lab.skeleton import Skeleton
 from nephila.lab.web import Web
 
 _SEED_ROWS: Final = tuple(figures.SEED_RESPONSES)

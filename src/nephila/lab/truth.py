@@ -16,9 +16,10 @@ from typing import Final
 from nephila.errors import UsageError
 from nephila.lab.card import Card
 from nephila.lab.change import next_change
+from nephila.lab.fates import Fate
 from nephila.lab.pages import look_of, original
 from nephila.lab.paths import page_of, path_of
-from nephila.lab.skeleton import Fate, Skeleton
+from nephila.lab.skeleton import Skeleton
 from nephila.lab.web import Web
 from nephila.records import Outcome
 

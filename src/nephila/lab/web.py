@@ -16,13 +16,14 @@ from nephila.lab.answer import Answer, Manner
 from nephila.lab.card import Card, Cards
 from nephila.lab.change import Version, home_fate_at, rate_per_day, version_at
 from nephila.lab.draw import Stream, draw, key_of
+from nephila.lab.fates import Fate, Law
 from nephila.lab.headers import error_answer, page_headers, redirect_answer, robots_answer
 from nephila.lab.hours import delay_s
 from nephila.lab.links import Linker
 from nephila.lab.names import Names
 from nephila.lab.pages import look_of, original, write_page
 from nephila.lab.paths import page_of, path_of
-from nephila.lab.skeleton import Fate, Law, Skeleton, Skeletons
+from nephila.lab.skeleton import Skeleton, Skeletons
 
 _DEPTHS: Final = {"survey": 5, "study": 9}
 _SLOW_NAME_S: Final = 2.0
