@@ -14,7 +14,7 @@ import pytest
 import zstandard
 from archived_pages import HEADER, REQUEST, open_archive, page, revisit_of
 from fast_reader import FastIterator
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
@@ -113,6 +113,7 @@ def test_any_exchange_comes_back_as_it_was(given_exchanges: list[Exchange]) -> N
 
 
 @settings(max_examples=60, deadline=None)
+@example("http://example.org/", b"ab", b"\r\n\r\nbody", "", "")
 @given(urls, st.binary(max_size=200), st.binary(max_size=200), st.text(max_size=50), st.text(max_size=50))
 def test_rubbish_from_a_server_never_breaks_a_record(
     url: str, header: bytes, body: bytes, anchor: str, value: str

