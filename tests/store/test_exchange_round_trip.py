@@ -95,6 +95,7 @@ exchanges_of_any_kind = st.builds(
 
 
 @settings(max_examples=60, deadline=None)
+@example([Exchange("http://example.org/>", 0.0, b"", HEADER, b"")])
 @given(st.lists(exchanges_of_any_kind, min_size=1, max_size=4))
 def test_any_exchange_comes_back_as_it_was(given_exchanges: list[Exchange]) -> None:
     with tempfile.TemporaryDirectory() as folder:

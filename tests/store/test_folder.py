@@ -157,9 +157,14 @@ import sys, os, time
 from pathlib import Path
 from nephila.store.folder import CrawlFolder
 lock = CrawlFolder.open(Path(sys.argv[1])).lock("nephila crawl")
-child = os.fork() if sys.argv[2] == "with-child" else None
-if child == 0:
-    time.sleep(60)
+child = None
+if sys.argv[2] == "with-child":
+    child_runs, child_says = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(child_says, b"!")
+        time.sleep(60)
+    os.read(child_runs, 1)
 print(child or 0, flush=True)
 time.sleep(60)
 """

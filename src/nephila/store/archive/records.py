@@ -57,7 +57,8 @@ class Record:
     @property
     def url(self) -> str:
         # wget 1.14 to 1.19 wrote the URL between angle brackets, as an old draft had it.
-        return (self.field("WARC-Target-URI") or "").removeprefix("<").removesuffix(">")
+        stated = self.field("WARC-Target-URI") or ""
+        return stated[1:-1] if stated.startswith("<") and stated.endswith(">") else stated
 
 
 def records(path: Path, start: int = 0, stop: int | None = None, *, strict: bool = True) -> Iterator[Record]:
