@@ -22,7 +22,6 @@ from nephila.crawl.politeness import (
     delay_after,
     may_ask_at,
     retry_after_s,
-    under_profile,
 )
 
 POLITE = Politeness(min_delay=1.0, delay_factor=10.0, max_delay=300.0)
@@ -136,16 +135,8 @@ def test_no_retry_after_makes_it_raise(value: str) -> None:
     assert wait_s is None or 0 <= wait_s <= MAX_RETRY_AFTER_S
 
 
-def test_the_paper_profile_gives_its_values_unless_others_were_given() -> None:
-    paper = Politeness(profile="paper", min_delay=2.0)
-    assert under_profile(paper, given=()).min_delay == 30.0
-    assert under_profile(paper, given=()).delay_factor == 10.0
-    assert under_profile(paper, given={"min_delay"}).min_delay == 2.0
-    assert under_profile(POLITE, given=()) == POLITE
-
-
 def test_s1_18_the_paper_waits_for_the_longer_of_30_s_and_ten_downloads() -> None:
-    paper = under_profile(Politeness(profile="paper"), given=())
+    paper = Politeness(min_delay=30.0, delay_factor=10.0)
     assert [delay_after(Answered(l_time_s, 200), None, paper).seconds for l_time_s in (0.3, 3.0, 4.0)] == [30, 30, 40]
 
 

@@ -56,8 +56,8 @@ def one_line(report: CrawlReport) -> str:
     """Progress where there is no terminal."""
     sites = report.sites
     return (
-        f"{report.seconds:7.1f} s  {report.pages:>9,} pages  {report.pages_per_s:>8,.1f}/s  {size(report.run_bytes):>9}  "
-        f"sites {report.active_sites} active, {sites.new} waiting, {sites.done} done  "
+        f"{report.seconds:7.1f} s  {report.pages:>9,} pages  {report.pages_per_s:>8,.1f}/s  "
+        f"{size(report.run_bytes):>9}  sites {report.active_sites} active, {sites.new} waiting, {sites.done} done  "
         f"{report.waiting_urls:,} URLs waiting{_eta(report)}"
     )
 
@@ -119,7 +119,8 @@ def as_text(report: CrawlReport, directory: Path) -> str:
     if hint:
         lines.append(hint)
     lines.append(
-        f"In {directory}: archive/ (WARC), state/ (SQLite), seeds.out. `nephila why URL -C {directory}` tells a URL's story."
+        f"In {directory}: archive/ (WARC), state/ (SQLite), seeds.out. "
+        f"`nephila why URL -C {directory}` tells a URL's story."
     )
     return "\n".join(lines)
 

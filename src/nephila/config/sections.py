@@ -84,8 +84,9 @@ class Crawl:
     active_sites: Positive = _key(20_000, "site contexts that one agent keeps in memory at once", changeable=True)
     slots: Limit = _key(None, "shares of the crawl (folders agent-NN); none means one per agent of the first run")
     retries: Count = _key(2, "further tries of a page after a network error", changeable=True)
+    retry_wait: Seconds = _key(10.0, "a failed page is tried again after at most so long", changeable=True)
     failures_before_sleep: Positive = _key(5, "failures in a row before a site sleeps", changeable=True)
-    sleep_min: Seconds = _key(60.0, "first sleep of a failing site; it doubles each time", changeable=True)
+    sleep_min: Seconds = _key(10.0, "first sleep of a failing site; it doubles each time", changeable=True)
     sleep_max: Seconds = _key(86_400.0, "longest sleep of a failing site", changeable=True)
     give_up: Count = _key(3, "sleeps of a failing site within one run before the run ends without it", changeable=True)
     duplicates: Literal["follow", "drop"] = _key(

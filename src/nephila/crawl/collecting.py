@@ -20,7 +20,7 @@ from nephila.crawl.group import Judged, Role, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.messages import SiteEnded
 from nephila.crawl.outcome import Asleep, GivenUp, failed_runs_after, site_after
-from nephila.crawl.politeness import BUSY, Answered, Pace, after_answer, delay_after, retry_after_s
+from nephila.crawl.politeness import BUSY, Answered, Pace, address_delay_after, after_answer, delay_after, retry_after_s
 from nephila.crawl.recording import count_request, record_page
 from nephila.crawl.resolver import Resolved
 from nephila.crawl.robots_state import (
@@ -107,6 +107,8 @@ class Collecting:
         compared = self.comparing[context.slot].next_step(context)
         if compared is not None:
             return compared
+        if context.held_home is not None and not context.has_task(HOME):
+            self._record_home(context)
         if not isinstance(step, AskPage) or step.task.tries:
             return step
         crawl = self.setup.config.crawl
@@ -176,6 +178,8 @@ class Collecting:
     def become_alias(self, context: SiteContext, step: BecomeAlias) -> None:
         """Recorded, with its reason; what links to it is handed to the canonical site by the coordinator."""
         slot = self.slot_of(context)
+        if context.held_home is not None:
+            self._record_home(context)
         slot.sweep(Swept(context.number, Outcome.ALIAS, step.reason, todo=False))
         self._leave(context, "alias", Outcome.ALIAS.value, step.reason, step.canonical)
 
@@ -212,7 +216,9 @@ class Collecting:
                 if slot.spend(purses) is not None:
                     return True
                 context.take(task)
-                fetched = await self._fetch(lane, context, FetchRequest(task.path))
+                fetched = context.held_home if task.path == HOME else None
+                context.held_home = None if task.path == HOME else context.held_home
+                fetched = fetched or await self._fetch(lane, context, FetchRequest(task.path))
                 slot.spent(purses)
                 self.address_pages[context.address] += not task.tries
                 record_page(self.setup, slot, context, task, fetched)
@@ -220,8 +226,10 @@ class Collecting:
             case AskRobots():
                 return await self._ask_robots(lane, context)
             case AskHome():
+                fetched = await self._fetch(lane, context, FetchRequest(HOME))
                 context.home_tried = True
-                context.home = await self._sample(lane, context, context.url, HOME)
+                context.home = _checksum(fetched)
+                context.held_home = fetched
             case AskSample(site=site, path=path):
                 checksum = await self._sample(lane, context, site, path)
                 self.comparing[context.slot].answered(context, step, checksum)
@@ -259,9 +267,7 @@ class Collecting:
         politeness = self.setup.config.politeness
         crawl_delay_s = context.robots.rules.crawl_delay_s if context.robots is not None else None
         context.pace = after_answer(context.pace, delay_after(answer, crawl_delay_s, politeness), now)
-        # What a site asks for itself (Crawl-delay, Retry-After) is not asked for its neighbours on the address.
-        plain = Answered(answer.l_time_s)
-        lane.pace = after_answer(lane.pace, delay_after(plain, None, politeness), now)
+        lane.pace = after_answer(lane.pace, address_delay_after(answer, politeness), now)
 
     def _judge_site(self, context: SiteContext, fetched: Fetched) -> bool:
         context.health, verdict = site_after(context.health, fetched.outcome, fetched.status, self.setup.config.crawl)
@@ -340,11 +346,15 @@ class Collecting:
         if self.setup.obeys_robots and permission(robots, path, self.setup.clock.now()) is not Permission.ALLOWED:
             return None
         fetched = await self._fetch(lane, context, FetchRequest(path), site)
-        checksum = None
-        if fetched.outcome is Outcome.OK and fetched.status == 200:
-            checksum = hashlib.sha1(fetched.payload, usedforsecurity=False).digest()[:CHECKSUM_BYTES]
+        checksum = _checksum(fetched)
         self._record(context, site, path, "sample", fetched, checksum)
         return checksum
+
+    def _record_home(self, context: SiteContext) -> None:
+        """The home page was fetched for comparison alone."""
+        assert context.held_home is not None
+        self._record(context, context.url, HOME, "sample", context.held_home, context.home)
+        context.held_home = None
 
     def _record(
         self, context: SiteContext, site: str, path: str, role: Role, fetched: Fetched, checksum: bytes | None
@@ -390,3 +400,10 @@ class Collecting:
                 self._close(connection)
             context.idle.clear()
         await asyncio.gather(*self._closing, return_exceptions=True)
+
+
+def _checksum(fetched: Fetched) -> bytes | None:
+    """Of a whole page; None for everything else."""
+    if fetched.outcome is not Outcome.OK or fetched.status != 200:
+        return None
+    return hashlib.sha1(fetched.payload, usedforsecurity=False).digest()[:CHECKSUM_BYTES]

@@ -12,7 +12,6 @@ and its address each keep a `Pace`, and the later of the two decides. No functio
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -67,17 +66,6 @@ class Pace:
     ready_at: float = 0.0  # simulated monotonic seconds
     in_flight: int = 0
     delay_s: float = 0.0  # the last delay, kept on disk for a restart
-
-
-def under_profile(politeness: Politeness, given: Collection[str]) -> Politeness:
-    """The profile's values for those keys of the section that were not given themselves."""
-    if politeness.profile != "paper":
-        return politeness
-    return replace(
-        politeness,
-        min_delay=politeness.min_delay if "min_delay" in given else PAPER_MIN_DELAY_S,
-        delay_factor=politeness.delay_factor if "delay_factor" in given else PAPER_DELAY_FACTOR,
-    )
 
 
 def delay_after(

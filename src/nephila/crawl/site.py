@@ -10,7 +10,7 @@ import heapq
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from nephila.crawl.fetcher import Connection
+from nephila.crawl.fetcher import Connection, Fetched
 from nephila.crawl.group import SiteRow
 from nephila.crawl.outcome import Health
 from nephila.crawl.politeness import Pace
@@ -115,6 +115,7 @@ class SiteContext:
     home: bytes | None = None
     home_tried: bool = False
     wants_home: bool = False
+    held_home: Fetched | None = None  # fetched for comparison, and not yet recorded: page or sample, as it turns out
     compared: bool = False  # it is known whether it is an alias
     distinct_from: set[int] = field(default_factory=set)
     tasks: list[tuple[int, int, PageTask]] = field(default_factory=list)  # heap: breadth first (S1-4)
@@ -141,6 +142,9 @@ class SiteContext:
     @property
     def waiting(self) -> int:
         return len(self.tasks) + len(self.later)
+
+    def has_task(self, path: str) -> bool:
+        return any(task.path == path for _, _, task in self.tasks)
 
     def push(self, task: PageTask) -> None:
         """One more URL to request. When there are too many for memory they wait on disk, where they are already."""
@@ -231,8 +235,8 @@ def _about_home(context: SiteContext, utc_now: float, *, obey_robots: bool) -> S
                 return None
             case Permission.ALLOWED:
                 pass
-    if context.tasks and context.tasks[0][2].path == HOME:
-        return None  # it is the next page anyway
+    if context.compared and context.has_task(HOME):
+        return None  # it will be asked as a page
     return AskHome()
 
 
