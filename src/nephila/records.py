@@ -91,14 +91,27 @@ _STATES: Final[dict[Outcome, NetworkState]] = {
     Outcome.DNS_TIMEOUT: NetworkState.NO_IP,
 }
 
+_CAUSES: Final = frozenset(outcome.value for outcome in _STATES)
+
 SHORT_HEADER: Final = "short header"
 """The reason that goes with `bad_http` when the connection closed before a whole header had come (S1's hSht)."""
 
 
+_DEFERRED: Final = (Outcome.DEFERRED_ROBOTS, Outcome.DEFERRED_HOST)
+
+
 def network_state(outcome: Outcome, reason: str = "") -> NetworkState:
-    """S1-10's state of an outcome; what was never requested is NULL and keeps its outcome as the reason."""
+    """S1-10's state of an outcome; what was never requested is NULL and keeps its outcome as the reason.
+
+    A deferred URL has the state of the request that deferred it: S1's robot would have met the same refusal.
+    """
     if outcome is Outcome.BAD_HTTP and reason == SHORT_HEADER:
         return NetworkState.HEADER_SHORT
+    if outcome in _DEFERRED:
+        cause = reason.removeprefix("robots.txt: ").partition(" ")[0].rstrip(":")
+        return (
+            _STATES.get(Outcome(cause), NetworkState.NOT_REQUESTED) if cause in _CAUSES else NetworkState.NOT_REQUESTED
+        )
     return _STATES.get(outcome, NetworkState.NOT_REQUESTED)
 
 

@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from nephila.crawl.decode import decode
+from nephila.decode import decode
 from nephila.store.archive.encode import stored_header
 from nephila.store.archive.exchange import Exchange, Revisit, RevisitProfile, StoredLink
 from nephila.store.archive.names import archive_files

@@ -15,7 +15,6 @@ from nephila.clock import Clock
 from nephila.config.sections import Crawl, Net
 from nephila.crawl.addresses import Allowed
 from nephila.crawl.connection import Exchange, Limits, Wire, open_wire
-from nephila.crawl.decode import Decoded, DecodeState, Decoding, codings
 from nephila.crawl.request import (
     FetchRequest,
     Site,
@@ -27,6 +26,7 @@ from nephila.crawl.request import (
 )
 from nephila.crawl.response import Fault, HeaderCaps, ResponseReader
 from nephila.crawl.tls import RememberingContext, client_context
+from nephila.decode import Decoded, DecodeState, Decoding, codings
 from nephila.records import Outcome
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from nephila import VERSION
 from nephila.config.sections import Net
 from nephila.crawl.addresses import is_loopback
-from nephila.crawl.decode import ACCEPT_ENCODING
+from nephila.decode import ACCEPT_ENCODING
 from nephila.errors import UsageError
 
 ACCEPT: Final = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"

@@ -13,7 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nephila.crawl.decode import MAX_MEMBERS, DecodeState, Decoding, codings, decode
+from nephila.decode import MAX_MEMBERS, DecodeState, Decoding, codings, decode
 
 CAP = 2**20
 

@@ -1,0 +1,48 @@
+"""`nephila demo`: the whole circle, in one command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nephila.cli.options import Common, common_options
+from nephila.cli.output import emit, emit_json
+
+if TYPE_CHECKING:
+    from nephila.jobs.demo import Step
+
+
+@click.command()
+@common_options
+def command(common: Common) -> int:
+    """Run the whole circle on a small web that this machine serves to itself; no internet is needed.
+
+    The lab's web is served on 127.0.0.0/8, collected, and compared with its truth, URL by URL. The folder is ./demo
+    unless -C names another one; an earlier demo there is replaced. Exit code 0 only if every step brought its output.
+    """
+    from nephila.jobs.demo import demo
+
+    directory = common.directory if common.directory != Path("crawl") else Path("demo")
+    if not common.quiet and not common.as_json:
+        emit("Nephila's demo: a small web in a box, with delays of 0 because it is our own.")
+
+    def done(step: Step) -> None:
+        if not common.quiet and not common.as_json:
+            emit(f"  {step.name:<8} {step.result:<60} {step.seconds:5.1f} s")
+
+    report = demo(directory, common.engine, common.agents or os.cpu_count() or 1, done)
+    if common.as_json:
+        emit_json(report)
+    elif report.ok:
+        emit(
+            f"Done in {report.seconds} s. Look around:\n"
+            f"  nephila status -C {directory}/crawl\n"
+            f"  nephila why URL -C {directory}/crawl      with a URL of {directory}/crawl/seeds.out\n"
+            f"  zcat {directory}/crawl/archive/agent-00/*.warc.gz | less"
+        )
+    else:
+        emit("What was collected is not what the lab's truth says.")
+    return 0 if report.ok else 1
