@@ -17,7 +17,7 @@ from nephila.lab.pages import original
 from nephila.lab.paths import in_other_case, path_of
 from nephila.lab.web import Web
 
-PINNED = "8c51095251f7f8f43a8cb93eaa16dead241de15682e8976c01dbd21123bd4a81"
+PINNED = "519a1992654eb65b9631486eec9a0f698e3ffb2f4d431a7438b2bb9fb90ad3c9"
 
 
 @pytest.fixture(scope="module")

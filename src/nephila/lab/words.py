@@ -104,7 +104,7 @@ def pool_of(language: str, codec: str) -> Pool:
 def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
     """One row of a table, a paragraph, a style, or a script, in the taste of the time."""
     key = key_of(Stream.POOL, number)
-    count = 3 + word % 18
+    count = 3 + word % 20
     text = " ".join(vocabulary[draw(key, i) % len(vocabulary)] for i in range(count))
     face = _FACES[(word >> 8) % len(_FACES)]
     wide, high = 20 + (word >> 16) % 700, 1 + (word >> 26) % 300
@@ -123,12 +123,12 @@ def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
         case 2:
             return (
                 f'<style type="text/css">.c{first[:9]} {{ font-family:{face}; width:{wide}px; color:#{second[:6]}; }}'
-                f'</style>\n<div class="c{first[:9]}">{text}</div>\n'
+                f'</style>\n<div class="c{first[:9]}" id="{third}">{text}</div>\n'
             )
         case _:
             return (
                 f'<tr id="r{first}" bgcolor="#{third[6:12]}">'
-                f'<td width="{wide}" height="{high}" align="left" valign="top">'
+                f'<td width="{wide}" height="{high}" id="{third}" valign="top">'
                 f'<img src="/images/{second}.gif" width="{wide % 99}" height="{high % 99}" border="0" alt="">'
                 f'</td><td><font face="{face}" size="2" color="#{third[:6]}">{text}</font></td></tr>\n'
             )
