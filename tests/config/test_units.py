@@ -40,7 +40,7 @@ def test_a_size_that_is_none_is_refused_with_the_form_expected(text: str) -> Non
 
 @given(st.integers(min_value=0, max_value=10**13))
 def test_a_duration_is_shown_as_it_is_read(milliseconds: int) -> None:
-    assert parse_duration(show_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000, abs=1e-6)
+    assert parse_duration(show_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000, rel=1e-12)
 
 
 @given(st.integers(min_value=0, max_value=2**60))

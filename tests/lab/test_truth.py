@@ -88,7 +88,7 @@ def test_a_crawl_that_knows_only_the_answers_finds_exactly_what_the_truth_calls_
         Outcome.ALIAS: "alias",
         Outcome.DNS_NXDOMAIN: "no name",
         Outcome.DNS_FAIL: "no name",
-        Outcome.REFUSED: "refused",
+        Outcome.DEFERRED_ROBOTS: "refused",
         Outcome.BLOCKED_ROBOTS: "blocked",
         Outcome.RESET: "reset",
         Outcome.TIMEOUT_HEADERS: "hang",

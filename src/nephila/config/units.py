@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isclose
 from typing import Final
 
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
@@ -52,8 +53,8 @@ def show_duration(seconds: float) -> str:
     if seconds == 0:
         return "0s"
     rest_ms = round(seconds * 1000)
-    if abs(rest_ms - seconds * 1000) > 1e-6:
-        return f"{seconds:.9g}s"
+    if not isclose(rest_ms, seconds * 1000, rel_tol=1e-12):
+        return f"{seconds:.15f}".rstrip("0") + "s"
     words = []
     for unit, size_ms in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
         count, rest_ms = divmod(rest_ms, size_ms)

@@ -41,7 +41,7 @@ _OUTCOMES: Final = {
     Fate.HANG: Outcome.TIMEOUT_HEADERS,
     Fate.NO_NAME: Outcome.DNS_NXDOMAIN,
     Fate.NAME_FAILS: Outcome.DNS_FAIL,
-    Fate.REFUSED: Outcome.REFUSED,
+    Fate.REFUSED: Outcome.DEFERRED_ROBOTS,  # robots.txt cannot be reached, so nothing may be asked (RFC 9309)
 }
 _STATUS: Final = {
     Fate.OK: 200,
