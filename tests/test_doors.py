@@ -1,0 +1,76 @@
+"""Each outside library has one door (DESIGN: Rooms): who else imports it has taken a wrong way in."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import nephila
+
+PACKAGE = Path(nephila.__file__).parent
+
+DOORS = {
+    "ada_url": {"urls"},
+    "aiodns": {"crawl.resolver"},
+    "apsw": {"store.database", "crawl.why"},
+    "brotli": {"decode"},
+    "click": {"cli"},
+    "dns": {"lab.dns"},
+    "httptools": {"crawl.response", "lab.protocol"},
+    "isal": {"store.archive"},
+    "publicsuffixlist": {"urls"},
+    "pyarrow": {"lab.truth_file", "lab.witness", "store"},
+    "pydantic": {"config"},
+    "resiliparse": {"markup"},
+    "rich": {"cli"},
+    "scipy": {"lab"},
+    "ssl": {"crawl.tls", "crawl.connection"},
+    "uvloop": {"crawl.run", "engine.worker", "lab"},
+    "xxhash": {"urls"},
+    "zstandard": {"decode"},
+}
+
+
+def _imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_each_outside_library_is_imported_at_its_door_alone() -> None:
+    wrong = [
+        f"{_module(path)} imports {name}"
+        for path in PACKAGE.rglob("*.py")
+        for name in sorted(_imports(path) & DOORS.keys())
+        if not any(_module(path) == door or _module(path).startswith(f"{door}.") for door in DOORS[name])
+    ]
+    assert wrong == []
+
+
+def test_every_dependency_is_used_and_every_import_is_a_dependency() -> None:
+    # given the package's own requirements and what the code imports
+    import sys
+    import tomllib
+
+    project = PACKAGE.parents[1] / "pyproject.toml"
+    requirements = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
+    required = {_import_name(line) for line in requirements}
+    imported = set().union(*(_imports(path) for path in PACKAGE.rglob("*.py"))) - {"nephila"}
+    outside = {name for name in imported if name not in sys.stdlib_module_names and name != "__future__"}
+    # then they are the same
+    assert outside == required
+
+
+def _import_name(requirement: str) -> str:
+    import re
+
+    name = re.split(r"[<>=!~;\[ ]", requirement)[0]
+    return {"ada-url": "ada_url", "dnspython": "dns", "typing-extensions": "typing_extensions"}.get(name, name)
