@@ -88,8 +88,9 @@ def _table(report: CrawlReport) -> RenderableType:
         for site in report.slowest[:3]
     ]
     known = max(1, report.known)
-    bar = ProgressBar(total=known, completed=known - report.waiting_urls, width=60)
-    head = Text("Collecting. Ctrl-C stops; the same command goes on." + _eta(report), style="bold")
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=known, completed=known - report.waiting_urls, width=60))
+    head = Text(f"Collecting{_eta(report)}. Ctrl-C stops; the same command goes on.", style="bold")
     return Group(head, bar, figures, outcomes, *([Text("slowest", style="dim"), *slow] if slow else []))
 
 
@@ -133,7 +134,8 @@ def _hint(report: CrawlReport) -> str:
             "--set net.allow_private=127.0.0.0/8 (the range that they are in)."
         )
     if report.sites.asleep:
-        return f"{report.sites.asleep:,} sites did not answer and wait for the next run of this command."
+        asleep = _named(report.sites.asleep, "site that did not answer waits", "sites that did not answer wait")
+        return f"{asleep} for the next run of this command."
     return ""
 
 
