@@ -44,7 +44,7 @@ from nephila.crawl.messages import (
     encode,
 )
 from nephila.crawl.outcome import start_next_time
-from nephila.crawl.politeness import Pace, after_restart
+from nephila.crawl.politeness import Answered, Pace, address_delay_after, after_restart
 from nephila.crawl.recording import SEED_KIND, offer
 from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
 from nephila.crawl.setup import make_clock, make_setup, software
@@ -71,7 +71,6 @@ class AgentArgument:
     folder: str
     slots: tuple[int, ...]
     config: Config
-    limits_changed: bool
 
 
 async def agent(channel: Channel, argument: AgentArgument) -> None:
@@ -98,11 +97,10 @@ class Agent:
         self.slots: dict[int, Slot] = {}
         for number in argument.slots:
             state = SlotState(folder, number, config.archive, about)
-            if argument.limits_changed:
-                state.let_limited_in()
             self.slots[number] = Slot(state, config.archive, self._committed)
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.collecting = Collecting(self.setup, self.slots, self._starve, self._fail, max_open=_open_files())
+        self._started_at = self.setup.clock.monotonic()
         self._lanes: dict[str, Lane] = {}
         self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
         self._pending: deque[tuple[int, int]] = deque()
@@ -142,16 +140,25 @@ class Agent:
                 self._outgoing.put_nowait(_findings(parcel))
             rows = slot.state.sites_in("waiting", "asleep")
             for row in rows:
-                self._restart_pace(row)
                 self._enqueue(slot.number, row.site)
         self._fill()
 
-    def _restart_pace(self, row: SiteRow) -> None:
-        """After a restart every address counts as answered just now (DESIGN: A killed coordinator)."""
-        pace = after_restart(row.delay_s, self._config.politeness, self.setup.clock.monotonic())
-        before = self._paces.get(row.address)
-        if before is None or before.ready_at < pace.ready_at:
-            self._paces[row.address] = pace
+    def _pace_of_address(self, slot: Slot, address: str) -> Pace:
+        """After a restart every address counts as answered when this agent began (DESIGN: A killed coordinator)."""
+        kept = self._paces.pop(address, None)
+        if kept is not None or slot.is_new:
+            return kept or Pace()
+        politeness = self._config.politeness
+        last_s = max((row.last_ms / 1000 for row in slot.state.sites_on(address)), default=0.0)
+        delay = address_delay_after(Answered(last_s * self.setup.clock.rate), politeness)
+        return after_restart(delay.seconds, politeness, self._started_at)
+
+    def _pace_of_site(self, slot: Slot, row: SiteRow) -> Pace:
+        """As it was left in this run; else as after a restart."""
+        kept = self.collecting.resting.pop(row.site, None)
+        if kept is not None or slot.is_new:
+            return kept or Pace(delay_s=row.delay_s)
+        return after_restart(row.delay_s, self._config.politeness, self._started_at)
 
     async def _finish(self, committers: list[asyncio.Task[None]]) -> None:
         """Let requests on the wire end, within bounds, and commit everything."""
@@ -252,6 +259,8 @@ class Agent:
             self._outgoing.put_nowait(OrdersApplied(slot.number, max(group.orders)))
         for site in group.opened:
             self._enqueue(slot.number, site)
+        for row in slot.state.sites_in("waiting") if group.let_in else ():
+            self._enqueue(slot.number, row.site)
         self._fill()
 
     def _starve(self, slot: int, purse: str) -> None:
@@ -266,10 +275,12 @@ class Agent:
     def _apply(self, orders: Orders) -> None:
         slot = self.slots[orders.slot]
         if orders.sequence <= slot.applied:
-            self._outgoing.put_nowait(OrdersApplied(slot.number, slot.applied))
-            return
+            return  # it is acknowledged when it is on disk, not before
+        assert orders.sequence == slot.applied + 1, "a parcel was left out"
         slot.applied = orders.sequence
         slot.group.orders.append(orders.sequence)
+        if orders.let_in:
+            self._let_in(slot)
         slot.receive(orders.credits)
         for site in orders.sites:
             self._new_site(slot, site)
@@ -279,6 +290,15 @@ class Agent:
         if orders.credits:
             self.collecting.credit_came(slot.number)
             self._wake()
+
+    def _let_in(self, slot: Slot) -> None:
+        """Limits have changed: sites in memory look on disk again, the others are opened when that is written."""
+        slot.group.let_in = True
+        self.collecting.exhausted.clear()
+        for context in self.collecting.contexts.values():
+            if context.slot == slot.number:
+                context.more_on_disk = True
+        self._wake()
 
     def _new_site(self, slot: Slot, site: NewSite) -> None:
         """A site to collect, or one without an address: then its seeds have their outcome already."""
@@ -300,7 +320,7 @@ class Agent:
     def _seed_row(self, slot: Slot, row: SiteRow, further: FurtherSeed) -> SiteRow:
         """A seed of a site that is not in memory; returns the site's row with one page more."""
         seed = further.seed
-        outcome = Outcome(row.outcome) if row.state in ("unreachable", "alias") else Outcome.WAITING
+        outcome = Outcome(row.outcome) if row.state in ("unreachable", "alias", "asleep") else Outcome.WAITING
         slot.find(
             FoundPage(
                 row.site, url_hash(seed.path), seed.path, 0, row.known, outcome, row.reason, self.setup.clock.now(),
@@ -310,12 +330,16 @@ class Agent:
         return replace(row, known=row.known + 1)
 
     def _further_seed(self, slot: Slot, further: FurtherSeed) -> None:
-        """One more seed reopens a site that had ended (S1-2); a known one only makes it say again that it has."""
+        """One more seed reopens a site that had ended (S1-2); a known one only makes it say again that it has.
+
+        A site that was given up for this run stays asleep: the seed waits for the next run with its other pages.
+        """
         seed = further.seed
         context = self.collecting.contexts.get(further.number)
         if context is not None:
             kind = seed.kind or SEED_KIND
             offer(self.setup, slot, context, seed.path, seed.referrer, kind, 0, hops=seed.hops, seed=True)
+            slot.note(context)
             lane = self._lanes.get(context.address)
             if lane is not None:
                 lane.wake()
@@ -328,7 +352,7 @@ class Agent:
             (page.site, page.hash) == (row.site, key) for page in uncommitted
         ):
             row = self._seed_row(slot, row, further)
-            if row.state in ("done", "asleep"):
+            if row.state == "done":
                 row = replace(row, state="waiting")
             slot.keep(row)
             if row.state == "waiting":
@@ -358,11 +382,12 @@ class Agent:
     def _activate(self, slot: Slot, row: SiteRow) -> None:
         context = self._context(slot, row)
         context.load(slot.state.todo(row.site, MAX_TASKS))
+        context.more_on_disk = context.more_on_disk or slot.lets_in
         self.collecting.contexts[row.site] = context
         self.collecting.comparing[slot.number].begin(context)
         lane = self._lanes.get(row.address)
         if lane is None:
-            pace = self._paces.pop(row.address, Pace())
+            pace = self._pace_of_address(slot, row.address)
             lane = self._lanes[row.address] = Lane(row.address, pace, self.collecting, self._lane_ended)
             lane.add(context)
             lane.start()
@@ -382,7 +407,7 @@ class Agent:
             contents=slot.state.contents(row.site),
             known=row.known,
             retries=start.retries,
-            pace=Pace(delay_s=row.delay_s),
+            pace=self._pace_of_site(slot, row),
             robots=self.collecting.robots_from(row.robots),
             home=row.home,
             home_tried=row.home is not None,

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Protocol
 
 import msgspec
@@ -20,7 +21,16 @@ from nephila.crawl.group import Judged, Role, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.messages import SiteEnded
 from nephila.crawl.outcome import Asleep, GivenUp, failed_runs_after, site_after
-from nephila.crawl.politeness import BUSY, Answered, Pace, address_delay_after, after_answer, delay_after, retry_after_s
+from nephila.crawl.politeness import (
+    BUSY,
+    Answered,
+    Delay,
+    Pace,
+    address_delay_after,
+    after_answer,
+    delay_after,
+    retry_after_s,
+)
 from nephila.crawl.recording import count_request, record_page
 from nephila.crawl.resolver import Resolved
 from nephila.crawl.robots_state import (
@@ -63,6 +73,8 @@ KEEP_OPEN_S: Final = 15.0
 """A connection is kept for the next request when that may be sent within so many real seconds."""
 
 PAGES_PURSE: Final = "pages"
+MOST_RESTING: Final = 10_000
+"""Sites that have left, after which those that may be asked again are forgotten."""
 
 
 class OnLane(Protocol):
@@ -90,6 +102,7 @@ class Collecting:
         for slot in slots.values():
             self.address_pages.update(slot.state.address_pages())
         self.exhausted: set[str] = set()
+        self.resting: dict[int, Pace] = {}  # sites that left before they may be asked again
         self.paused = False
         self.open_connections = 0
         self._starve = starve
@@ -112,6 +125,8 @@ class Collecting:
         if not isinstance(step, AskPage) or step.task.tries:
             return step
         crawl = self.setup.config.crawl
+        if crawl.max_depth is not None and step.task.depth > crawl.max_depth:
+            return Refuse(step.task, Outcome.LIMIT, "crawl.max_depth")
         if crawl.max_pages_per_site is not None and context.requested >= crawl.max_pages_per_site:
             return Close(Outcome.LIMIT, "crawl.max_pages_per_site")
         per_address = crawl.max_pages_per_address
@@ -157,11 +172,9 @@ class Collecting:
         self.slot_of(context).judge(judged, step.task.outcome)
 
     def close(self, context: SiteContext, step: Close) -> None:
-        """A limit: all that waits gets its outcome, in memory and on disk."""
-        context.tasks.clear()
-        context.later.clear()
-        context.more_on_disk = False
-        self.slot_of(context).sweep(Swept(context.number, step.outcome, step.reason, todo=False))
+        """A limit: all that was never requested gets its outcome, in memory and on disk; further tries go on."""
+        context.keep_tried()
+        self.slot_of(context).sweep(Swept(context.number, step.outcome, step.reason, todo=False, untried=True))
 
     async def end(self, context: SiteContext, *, alone: bool) -> bool:
         """Nothing is left to request; False when something came in the meantime."""
@@ -200,12 +213,31 @@ class Collecting:
         slot.group.ended.append(SiteEnded(context.number, state, slot.applied, alias_of or 0))
         slot.touch()
         self.comparing[context.slot].forget(context)
+        self._let_rest(context)
         del self.contexts[context.number]
         for connection in context.idle:
             self._close(connection)
         context.idle.clear()
 
+    def _let_rest(self, context: SiteContext) -> None:
+        now = self.setup.clock.monotonic()
+        if context.pace.ready_at > now:
+            self.resting[context.number] = context.pace
+        if len(self.resting) > MOST_RESTING:
+            self.resting = {number: pace for number, pace in self.resting.items() if pace.ready_at > now}
+
     # Requests
+
+    def ready_at(self, lane: OnLane, context: SiteContext, step: Step) -> float:
+        """When the step may be done: site and address decide, and for a sample the site that is asked."""
+        asked = self._asked_instead(context, step.site) if isinstance(step, AskSample) else None
+        return max(lane.pace.ready_at, context.pace.ready_at, asked.pace.ready_at if asked is not None else 0.0)
+
+    def _asked_instead(self, context: SiteContext, site: str) -> SiteContext | None:
+        """Another site in memory that is asked on behalf of this one."""
+        if not site or site == context.url:
+            return None
+        return next((other for other in self.contexts.values() if other.url == site), None)
 
     async def ask(self, lane: OnLane, context: SiteContext, step: AskRobots | AskHome | AskPage | AskSample) -> bool:
         """One request, and what follows for site and address; False when the site has left the lane."""
@@ -222,6 +254,7 @@ class Collecting:
                 slot.spent(purses)
                 self.address_pages[context.address] += not task.tries
                 record_page(self.setup, slot, context, task, fetched)
+                slot.note(context)
                 return self._judge_site(context, fetched)
             case AskRobots():
                 return await self._ask_robots(lane, context)
@@ -247,6 +280,11 @@ class Collecting:
         finally:
             context.in_flight -= 1
         self._answered(lane, context, fetched)
+        asked = self._asked_instead(context, site)
+        if asked is not None:
+            asked.pace = after_answer(
+                asked.pace, self._delay(asked, self._answer(asked, fetched)), self.setup.clock.monotonic()
+            )
         wait_s = (max(lane.pace.ready_at, context.pace.ready_at) - self.setup.clock.monotonic()) / self.setup.clock.rate
         if own and wait_s <= KEEP_OPEN_S and self.open_connections <= self._max_open:
             context.idle.append(connection)
@@ -257,19 +295,26 @@ class Collecting:
     def _answered(self, lane: OnLane, context: SiteContext, fetched: Fetched) -> None:
         now = self.setup.clock.monotonic()
         context.busy_in_a_row = context.busy_in_a_row + 1 if fetched.status in BUSY else 0
+        answer = self._answer(context, fetched)
+        context.pace = after_answer(context.pace, self._delay(context, answer), now)
+        lane.pace = after_answer(lane.pace, address_delay_after(answer, self.setup.config.politeness), now)
+
+    def _answer(self, context: SiteContext, fetched: Fetched) -> Answered:
         wait = fetched.header("retry-after")
-        answer = Answered(
+        return Answered(
             l_time_s=fetched.total_ms / 1000 * self.setup.clock.rate,
             status=fetched.status,
             retry_after_s=retry_after_s(wait, self.setup.clock.now()) if wait else None,
             busy_in_a_row=context.busy_in_a_row,
         )
-        politeness = self.setup.config.politeness
+
+    def _delay(self, context: SiteContext, answer: Answered) -> Delay:
         crawl_delay_s = context.robots.rules.crawl_delay_s if context.robots is not None else None
-        context.pace = after_answer(context.pace, delay_after(answer, crawl_delay_s, politeness), now)
-        lane.pace = after_answer(lane.pace, address_delay_after(answer, politeness), now)
+        return delay_after(answer, crawl_delay_s, self.setup.config.politeness)
 
     def _judge_site(self, context: SiteContext, fetched: Fetched) -> bool:
+        if context.number not in self.contexts:
+            return True  # another request of this site has ended it meanwhile
         context.health, verdict = site_after(context.health, fetched.outcome, fetched.status, self.setup.config.crawl)
         match verdict:
             case Asleep(seconds=seconds):
@@ -307,6 +352,7 @@ class Collecting:
         )
         name = self.setup.config.net.user_agent
         context.robots = after_robots_fetch(answer, context.robots, name, self.setup.config.crawl, utc_now)
+        self._heed_crawl_delay(context)
         self.slot_of(context).keep(context.row("waiting", robots=self.robots_bytes(context.robots)))
         if context.robots.standing is not Standing.UNREACHABLE:
             context.robots_failures = 0
@@ -316,6 +362,15 @@ class Collecting:
             self.give_up(context, Outcome.DEFERRED_ROBOTS, f"robots.txt: {context.robots.reason}")
             return False
         return True
+
+    def _heed_crawl_delay(self, context: SiteContext) -> None:
+        """A Crawl-delay holds from the very answer that brought it."""
+        crawl_delay_s = context.robots.rules.crawl_delay_s if context.robots is not None else None
+        if crawl_delay_s is not None:
+            delay = delay_after(Answered(0.0), crawl_delay_s, self.setup.config.politeness)
+            before_s = context.pace.delay_s
+            pace = after_answer(context.pace, delay, self.setup.clock.monotonic())
+            context.pace = replace(pace, delay_s=max(before_s, delay.seconds))
 
     async def _rest(self, lane: OnLane, context: SiteContext) -> None:
         """Between two requests of one step the delay holds as well."""
@@ -365,7 +420,9 @@ class Collecting:
             context.number, site, url_hash(path), path, role, fetched, fetched.outcome, fetched.reason,
             archived=bool(fetched.raw_header), checksum=checksum,
         )  # fmt: skip
-        self.slot_of(context).visit(visited, None)
+        slot = self.slot_of(context)
+        slot.visit(visited, None)
+        slot.note(context)
 
     def _robots_of(self, site: str, context: SiteContext) -> RobotsState | None:
         """The rules of another site on the same address."""

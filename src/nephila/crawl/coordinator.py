@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, assert_never
 
@@ -84,6 +84,8 @@ class Member:
     handle: Handle
     progress: Progress | None = None
     stopped: bool = False
+    sent: dict[int, int] = field(default_factory=dict)  # the last parcel sent to each slot that has said hello
+    speaking: asyncio.Lock = field(default_factory=asyncio.Lock)  # frames leave in the order they were made
 
 
 @dataclass(slots=True)
@@ -98,7 +100,7 @@ class Traffic:
 class Coordinator:
     def __init__(
         self, config: Config, setup: Setup, sites: SiteList, engine: Engine, folder: str, agents: int, *,
-        limits_changed: bool, on_progress: Callable[[Coordinator], None],
+        bytes_before: int, on_progress: Callable[[Coordinator], None],
     ) -> None:  # fmt: skip
         self._config = config
         self._setup = setup
@@ -106,9 +108,9 @@ class Coordinator:
         self._engine = engine
         self._folder = folder
         self._agents = min(agents, len(sites.slots))
-        self._limits_changed = limits_changed
+        self._bytes_before = bytes_before
         self._on_progress = on_progress
-        self._admission = Admission(config.crawl.mode == "web", config.crawl.max_sites)
+        self._admission = admission(config)
         self.members: list[Member] = []
         self.traffic = Traffic()
         self.deaths = 0
@@ -124,7 +126,7 @@ class Coordinator:
 
     async def run(self) -> HowEnded:
         """Collect until nothing is left, a limit is reached or somebody stops it."""
-        self.sites.reopen(limits_changed=self._limits_changed)
+        self.sites.reopen(limits_text(self._config), self._admission, self._setup.clock.now())
         started = time.monotonic()
         slots = self.sites.slots
         try:
@@ -156,7 +158,7 @@ class Coordinator:
         crawl = self._config.crawl
         if crawl.max_seconds is not None and elapsed_s * self._setup.clock.rate >= crawl.max_seconds:
             self._how = HowEnded.MAX_SECONDS
-        elif crawl.max_bytes is not None and self.received_bytes() >= crawl.max_bytes:
+        elif crawl.max_bytes is not None and self._bytes_before + self.received_bytes() >= crawl.max_bytes:
             self._how = HowEnded.MAX_BYTES
         elif self._nothing_left():
             self._how = HowEnded.DONE
@@ -184,7 +186,7 @@ class Coordinator:
     # Agents
 
     async def _start(self, number: int, slots: tuple[int, ...]) -> None:
-        argument = AgentArgument(number, self._folder, slots, self._config, self._limits_changed and not self.deaths)
+        argument = AgentArgument(number, self._folder, slots, self._config)
         [handle] = await self._engine.spawn(agent, [argument])
         member = Member(number, slots, handle)
         self.members.append(member)
@@ -229,8 +231,8 @@ class Coordinator:
             case OrdersApplied():
                 self.sites.delivered(message.slot, message.sequence)
             case Hello():
-                for orders_again in self.sites.undelivered(message.slot, message.applied):
-                    await self._send(member, orders_again)
+                member.sent[message.slot] = message.applied
+                await self._send_orders(self.sites.undelivered(message.slot, message.applied))
                 for purse, asked in self._asked_back.items():
                     if message.slot in asked:
                         await self._send(member, GiveBack(message.slot, purse))
@@ -250,14 +252,24 @@ class Coordinator:
         frame = encode(message)
         self.traffic.frames += 1
         self.traffic.frame_bytes += len(frame)
-        await member.handle.send(frame)
+        async with member.speaking:
+            await member.handle.send(frame)
 
     async def _send_orders(self, orders: list[Orders]) -> None:
-        """What cannot be sent now lies in the outbox and is sent when its slot comes up."""
+        """What cannot be sent now lies in the outbox and is sent when its slot says how far it is.
+
+        A slot takes parcels in their order alone: what another task has posted before goes out before.
+        """
         for parcel in orders:
             member = self._owner(parcel.slot)
-            if member is not None:
-                await self._send(member, parcel)
+            if member is None or parcel.slot not in member.sent:
+                continue
+            first = member.sent[parcel.slot] + 1
+            due = [parcel] if parcel.sequence == first else self.sites.outbox(parcel.slot, first, parcel.sequence)
+            for each in due:
+                if each.sequence == member.sent[each.slot] + 1:
+                    member.sent[each.slot] = each.sequence
+                    await self._send(member, each)
 
     def _owner(self, slot: int) -> Member | None:
         return next((member for member in self.members if slot in member.slots), None)
@@ -368,6 +380,20 @@ class Coordinator:
         limit = crawl.max_pages if purse == PAGES_PURSE else crawl.max_pages_per_domain
         assert limit is not None, purse
         return limit
+
+
+def admission(config: Config) -> Admission:
+    return Admission(config.crawl.mode == "web", config.crawl.max_sites)
+
+
+def limits_text(config: Config) -> str:
+    """The limits that leave URLs with the outcome `limit`; when one has changed, these URLs are looked at again."""
+    crawl = config.crawl
+    limits = (
+        crawl.max_sites, crawl.max_depth, crawl.max_pages_per_site, crawl.max_pages_per_domain,
+        crawl.max_pages_per_address,
+    )  # fmt: skip
+    return " ".join(map(str, limits))
 
 
 def _error(failed: Failed) -> NephilaError:

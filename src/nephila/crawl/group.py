@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.messages import Credit, OutLink, SiteEnded
 from nephila.records import LinkKind, Outcome
 
 Role = Literal["page", "robots", "sample"]
+_TO_BE_REQUESTED: Final = frozenset({Outcome.WAITING, Outcome.DEFERRED_HOST, Outcome.DEFERRED_ROBOTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class FoundPage:
 
     @property
     def todo(self) -> bool:
-        return self.outcome is Outcome.WAITING
+        return self.outcome in _TO_BE_REQUESTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Swept:
     outcome: Outcome
     reason: str
     todo: bool
+    untried: bool = False  # only those that were never requested
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,19 @@ class SiteRow:
     last_at: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SiteFigures:
+    """What every visit changes in its site's row; committed with it, so that a kill leaves limits and manners right."""
+
+    last_ms: int
+    delay_s: float
+    requested: int
+    received_bytes: int
+    known: int
+    first_at: float | None
+    last_at: float | None
+
+
 @dataclass(slots=True)
 class Group:
     """Results in the order they came; filled by the loop, then handed over whole."""
@@ -147,6 +162,8 @@ class Group:
     revived: list[int] = field(default_factory=list)  # sites that have an address now
     opened: list[int] = field(default_factory=list)  # sites that can be collected once this group is on disk
     sites: dict[int, SiteRow] = field(default_factory=dict)
+    figures: dict[int, SiteFigures] = field(default_factory=dict)  # of sites whose row is not in `sites`
+    let_in: bool = False  # what limits had cut off waits again, and its sites are open again
     parties: list[tuple[int, float]] = field(default_factory=list)  # site and seconds: its parties have ended
     outside: list[OutsideUrl] = field(default_factory=list)
     links: list[OutLink] = field(default_factory=list)
@@ -156,6 +173,7 @@ class Group:
     used: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)  # changes of the counts
     orders: list[int] = field(default_factory=list)  # the coordinator's parcels applied in this group
+    refused: Counter[str] = field(default_factory=Counter)  # links that are no URLs to keep, by what is wrong
     forgotten: int = 0  # our parcels up to this one were applied by the coordinator
     pages: int = 0
     body_bytes: int = 0
@@ -164,4 +182,5 @@ class Group:
         return not (
             self.found or self.visited or self.judged or self.swept or self.revived or self.opened or self.sites
             or self.parties or self.outside or self.links or self.ended or self.returned or self.granted or self.orders
+            or self.figures or self.let_in
         )  # fmt: skip

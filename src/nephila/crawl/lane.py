@@ -88,39 +88,50 @@ class Lane:
             worker.cancel()
 
     async def _run(self) -> None:
-        collecting, clock = self._collecting, self._collecting.setup.clock
+        clock = self._collecting.setup.clock
         while self.contexts and not self.stopping:
             self._changed.clear()
             turn = self._next_turn(clock.monotonic())
             if isinstance(turn, float):
                 await self._rest(turn)
                 continue
-            context, step = turn.context, turn.step
-            match step:
-                case Ended():
-                    if await collecting.end(context, alone=len(self.contexts) == 1):
-                        self.contexts.remove(context)
-                case Load():
-                    await collecting.load(context)
-                case Refuse():
-                    collecting.refuse(context, step)
-                case Close():
-                    collecting.close(context, step)
-                case BecomeAlias():
-                    collecting.become_alias(context, step)
+            # With several workers only pages of a site are asked for side by side; everything else is done alone.
+            turn.context.busy = not isinstance(turn.step, AskPage)
+            try:
+                await self._do(turn.context, turn.step)
+            finally:
+                turn.context.busy = False
+                if len(self._workers) > 1:
+                    self.wake()
+
+    async def _do(self, context: SiteContext, step: Step) -> None:
+        collecting, clock = self._collecting, self._collecting.setup.clock
+        match step:
+            case Ended():
+                if await collecting.end(context, alone=len(self.contexts) == 1):
                     self.contexts.remove(context)
-                case AskRobots() | AskHome() | AskPage() | AskSample():
+            case Load():
+                await collecting.load(context)
+            case Refuse():
+                collecting.refuse(context, step)
+            case Close():
+                collecting.close(context, step)
+            case BecomeAlias():
+                collecting.become_alias(context, step)
+                self.contexts.remove(context)
+            case AskRobots() | AskHome() | AskPage() | AskSample():
+                if not collecting.slot_of(context).has_room:
                     await collecting.slot_of(context).room()
-                    ready_at = max(self.pace.ready_at, context.pace.ready_at)
-                    if ready_at > clock.monotonic():
-                        await self._rest(ready_at)
-                        continue  # what is best to do may have changed meanwhile
-                    if not await collecting.ask(self, context, step):
-                        self.contexts.remove(context)
-                case Wait():
-                    raise AssertionError("a site that waits takes no turn")
-                case _:
-                    assert_never(step)
+                    return  # what is best to do may have changed meanwhile
+                ready_at = collecting.ready_at(self, context, step)
+                if ready_at > clock.monotonic():
+                    await self._rest(ready_at)
+                elif not await collecting.ask(self, context, step):
+                    self.contexts.remove(context)
+            case Wait():
+                raise AssertionError("a site that waits takes no turn")
+            case _:
+                assert_never(step)
 
     def _next_turn(self, now: float) -> Turn | float:
         """The next site that has something to do, in rotation; else the moment at which one will have."""
@@ -136,7 +147,7 @@ class Lane:
 
     def _step(self, context: SiteContext, now: float) -> Step:
         setup = self._collecting.setup
-        if self._collecting.paused:
+        if self._collecting.paused or context.busy:
             return Wait(float("inf"))
         step = next_step(context, now, setup.clock.now(), obey_robots=setup.obeys_robots)
         if isinstance(step, AskPage | Refuse | Ended | Load):

@@ -53,6 +53,7 @@ class Orders(msgspec.Struct, frozen=True, tag="orders"):
     sites: tuple[NewSite, ...] = ()
     seeds: tuple[FurtherSeed, ...] = ()
     credits: tuple[Credit, ...] = ()
+    let_in: bool = False  # a limit was changed: what limits had cut off waits again
 
 
 class OutLink(msgspec.Struct, frozen=True, array_like=True):

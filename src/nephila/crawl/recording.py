@@ -28,11 +28,11 @@ REDIRECT_KIND: Final = "r"
 def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, fetched: Fetched) -> None:
     """Put one page's answer into the group, and the page back into its site's queue if it is to be tried again."""
     crawl = setup.config.crawl
-    count_request(setup, context, fetched)
     if not task.tries:
         slot.group.pages += 1
         setup.counts.pages += 1
         context.requested += 1
+    count_request(setup, context, fetched)
     tries = task.tries + 1
     next_try = after_visit(fetched.outcome, fetched.status, tries, context.retries, crawl.retry_wait)
     if next_try.wait_s is not None:
@@ -47,6 +47,7 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         return
     url = context.url + task.path
     brought = harvest(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
+    slot.group.refused.update({refusal.value: count for refusal, count in brought.refused.items()})
     if task.path == HOME:
         context.home_tried = True
         context.home = brought.checksum if fetched.status == 200 else None
@@ -102,6 +103,12 @@ def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: i
     else:
         assert verdict.outcome is not None
         slot.group.outside.append(OutsideUrl(url, verdict.outcome, verdict.rule, referrer, setup.clock.now()))
+    slot.touch()
+
+
+def _leave_out(setup: Setup, slot: Slot, url: str, referrer: str) -> None:
+    """A URL of another site is left out because of the depth; it is let in when the limit is changed."""
+    slot.group.outside.append(OutsideUrl(url, Outcome.LIMIT, "crawl.max_depth", referrer, setup.clock.now()))
     slot.touch()
 
 
@@ -189,6 +196,8 @@ def _follow(
 ) -> None:
     url = context.url + task.path
     prefix = context.url + "/"
+    max_depth = setup.config.crawl.max_depth
+    too_deep = max_depth is not None and task.depth >= max_depth  # a link to another site is a link followed, too
     offered = set()
     if brought.refresh_to:
         offered.add(brought.refresh_to)
@@ -201,6 +210,8 @@ def _follow(
         if link.url.startswith(prefix):
             offer(setup, slot, context, link.url[len(prefix) - 1 :], url, link.kind.value, task.depth + 1,
                   via_duplicate=via_duplicate)  # fmt: skip
+        elif too_deep:
+            _leave_out(setup, slot, link.url, url)
         else:
             report(setup, slot, link.url, url, link.kind.value)
 

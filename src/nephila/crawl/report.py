@@ -42,6 +42,8 @@ class CrawlReport:
     message_bytes_per_page: float = 0.0
     links_per_page: float = 0.0  # links exchanged between agents, per page (CHECKLIST 2.3)
     refused_seeds: int = 0
+    refused_links: dict[str, int] = field(default_factory=dict)  # too long, no URL, another scheme …; found so far
+    outside: int = 0  # URLs of other sites that scope or a limit left out
     slowest: tuple[SlowestSite, ...] = ()
     changes: tuple[str, ...] = field(default=())
 

@@ -17,7 +17,7 @@ import uvloop
 from nephila.config.layers import Effective, Layer, lay, read_file
 from nephila.config.rendering import as_toml
 from nephila.config.resuming import Change, resume
-from nephila.crawl.coordinator import Coordinator
+from nephila.crawl.coordinator import Coordinator, admission
 from nephila.crawl.report import CrawlReport, SlowestSite, pack
 from nephila.crawl.scope import compile_scope
 from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
@@ -33,9 +33,6 @@ from nephila.store.lock import FileLock
 
 SHOW_EVERY_S: Final = 0.5
 RUNNING: Final = "running"
-_LIMITS: Final = frozenset(
-    {"crawl.max_depth", "crawl.max_pages_per_site", "crawl.max_pages_per_domain", "crawl.max_pages_per_address"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ def open_crawl(
         first = seeds.refused[0] if seeds.refused else None
         found = f"{first.place}: {first.text!r} {first.reason}" if first else "there is no line with a URL"
         raise UsageError(f"none of the seeds can be collected ({found}); give URLs such as http://www.example.org/.")
-    if is_new and not seeds.urls:
+    if not seeds.urls and (is_new or not kept.exists()):
         raise UsageError(f"there is no crawl in {path} yet; give seeds: `nephila crawl URL…` or `-i FILE`.")
     folder = CrawlFolder.create(path)
     lock = folder.lock("crawl", wait_s=0.5)
@@ -100,14 +97,15 @@ async def _run(
     shown = _Shown(started, before, opened, seeds.refused, show)
     try:
         now = setup.clock.now()
-        sites.add_given(seeds.urls, now)
+        sites.add_given(seeds.urls, admission(config), now)
+        if not sites.has_any():
+            raise UsageError(f"no seed of the crawl in {opened.folder.path} is known yet; give some: URLs, or -i FILE.")
         sites.add_outside(((row.text, row.outcome, f"{row.place}: {row.reason}") for row in seeds.refused), now)
         changes = [f"{change.name}: {change.before} -> {change.after}" for change in opened.changes]
         run_number = sites.begin_run(now, agents, json.dumps(changes))
         coordinator = Coordinator(
             config, setup, sites, engine, str(opened.folder.path), agents,
-            limits_changed=any(change.name in _LIMITS for change in opened.changes),
-            on_progress=shown.update,
+            bytes_before=before.received_bytes, on_progress=shown.update,
         )  # fmt: skip
         with _interruptible(coordinator):
             how = await coordinator.run()
@@ -175,6 +173,8 @@ class _Shown:
             message_bytes_per_page=round(coordinator.traffic.frame_bytes * per_page, 1),
             links_per_page=round(coordinator.traffic.links * per_page, 4),
             refused_seeds=len(self._refused),
+            refused_links=dict(sorted(totals.refused_links.items())),
+            outside=totals.outside,
             slowest=tuple(SlowestSite(site.url, site.last_ms, site.waiting) for site in slowest[:5]),
             changes=tuple(f"{change.name}: {change.before} -> {change.after}" for change in self._opened.changes),
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from nephila.crawl.fetcher import Connection, Fetched
-from nephila.crawl.group import SiteRow
+from nephila.crawl.group import SiteFigures, SiteRow
 from nephila.crawl.outcome import Health
 from nephila.crawl.politeness import Pace
 from nephila.crawl.request import DEFAULT_PORTS, Site
@@ -122,6 +122,7 @@ class SiteContext:
     later: list[tuple[float, int, PageTask]] = field(default_factory=list)  # heap: failed, to be tried again
     more_on_disk: bool = True
     in_flight: int = 0
+    busy: bool = False  # something is being done that nothing else may be done beside
     health: Health = field(default_factory=Health)
     busy_in_a_row: int = 0
     robots_failures: int = 0  # in this run
@@ -166,12 +167,29 @@ class SiteContext:
                 heapq.heappush(self.tasks, (task.depth, task.place, task))
         self.more_on_disk = len(tasks) >= MAX_TASKS
 
+    def keep_tried(self) -> None:
+        """Forget all tasks but those that were requested before."""
+        self.tasks = [entry for entry in self.tasks if entry[2].tries]
+        heapq.heapify(self.tasks)
+
     def take(self, task: PageTask) -> None:
         """The task at the head was decided about."""
         if self.tasks and self.tasks[0][2] is task:
             heapq.heappop(self.tasks)
         else:
             heapq.heappop(self.later)
+
+    def figures(self) -> SiteFigures:
+        """What changes with every visit."""
+        return SiteFigures(
+            self.last_ms,
+            self.pace.delay_s,
+            self.requested,
+            self.received_bytes,
+            self.known,
+            self.first_at,
+            self.last_at,
+        )
 
     def row(
         self, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None, *, robots: bytes | None

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -19,6 +20,9 @@ from nephila.records import Outcome
 from nephila.store.database import open_writer, transaction
 from nephila.store.durable import crash_point
 from nephila.urls import hash128, split, url_hash
+
+_MAX_SITES: Final = "crawl.max_sites"
+_NO_LAST: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +68,10 @@ class _Drafts:
     sites: dict[int, list[NewSite]] = field(default_factory=lambda: defaultdict(list))
     seeds: dict[int, list[FurtherSeed]] = field(default_factory=lambda: defaultdict(list))
     credits: dict[int, list[Credit]] = field(default_factory=lambda: defaultdict(list))
+    let_in: set[int] = field(default_factory=set)
 
     def slots(self) -> set[int]:
-        return {*self.sites, *self.seeds, *self.credits}
+        return {*self.sites, *self.seeds, *self.credits, *self.let_in}
 
 
 class SiteList:
@@ -83,13 +88,16 @@ class SiteList:
 
     # Seeds and sites
 
-    def add_given(self, urls: Iterable[str], now: float) -> int:
+    def add_given(self, urls: Iterable[str], admission: Admission, now: float) -> int:
         """The user's seeds, in their order (S1-5); returns how many were not known. Further ones reopen their site."""
         drafts = _Drafts()
         added = 0
         with transaction(self._db):
             for url in urls:
                 site_url, path = split(url)
+                if self._is_full(admission) and not self._knows(site_url):
+                    self._outside(OutLink(url, "", "s"), Outcome.LIMIT, _MAX_SITES, now)
+                    continue
                 number, state, slot = self._site(site_url, now, "", given=True)
                 added += self._add_seed(number, state, slot, Seed(path, "", 0, "s"), now, drafts, given=True)
             self._post(drafts)
@@ -129,15 +137,40 @@ class SiteList:
         crash_point("coordinator.leased")
         return orders
 
-    def reopen(self, *, limits_changed: bool) -> None:
-        """At the start of a run: what slept or had no address is tried again (S1-11), and what a limit cut off."""
+    def reopen(self, limits: str, admission: Admission, now: float) -> None:
+        """At the start of a run: what slept or had no address is tried again (S1-11), and what a limit cut off.
+
+        The limits of the last run are kept here, so that a change of them is seen even if the process that was told
+        about it was killed at once; that they have changed goes to the slots as a parcel like any other.
+        """
+        drafts = _Drafts()
         with transaction(self._db):
             self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'asleep'")
             self._db.execute(
-                "UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done' AND outcome LIKE 'dns\\_%' ESCAPE '\\'"
+                """UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done'
+                   AND (outcome LIKE 'dns\\_%' ESCAPE '\\' OR outcome = 'blocked_address')"""
             )
-            if limits_changed:
-                self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'done' AND slot IS NOT NULL")
+            before = self._db.execute("SELECT text FROM limits").fetchone()
+            self._db.execute("INSERT OR REPLACE INTO limits VALUES (1, ?)", (limits,))
+            if before is not None and before[0] != limits:
+                self._let_in(admission, now, drafts)
+            self._post(drafts)
+
+    def _let_in(self, admission: Admission, now: float, drafts: _Drafts) -> None:
+        drafts.let_in.update(self.slots)
+        run = self._db.execute
+        run("CREATE TEMP TABLE let_in AS SELECT url, referrer, found_at FROM outside WHERE outcome = 'limit'")
+        run("DELETE FROM outside WHERE outcome = 'limit'")
+        for url, referrer in run("SELECT url, referrer FROM let_in ORDER BY found_at, url"):
+            if referrer:
+                self._apply_link(OutLink(url, referrer, ""), admission, now, drafts)
+            elif self._is_full(admission) and not self._knows(split(url)[0]):
+                self._outside(OutLink(url, "", "s"), Outcome.LIMIT, _MAX_SITES, now)
+            else:
+                site_url, path = split(url)
+                number, state, slot = self._site(site_url, now, "", given=True)
+                self._add_seed(number, state, slot, Seed(path, "", 0, "s"), now, drafts, given=True)
+        run("DROP TABLE temp.let_in")
 
     def look_up_failed(self, number: int) -> None:
         """The name server did not answer; the site is tried once more before that is its outcome."""
@@ -172,8 +205,12 @@ class SiteList:
         """What a slot that just came up has not applied yet."""
         with transaction(self._db):
             self._db.execute("DELETE FROM outbox WHERE slot = ? AND sequence <= ?", (slot, applied))
-        sql = "SELECT parcel FROM outbox WHERE slot = ? ORDER BY sequence"
-        return [msgspec.msgpack.decode(row[0], type=Orders) for row in self._db.execute(sql, (slot,))]
+        return self.outbox(slot, applied + 1)
+
+    def outbox(self, slot: int, first: int, last: int = _NO_LAST) -> list[Orders]:
+        """Parcels of a slot in their order."""
+        sql = "SELECT parcel FROM outbox WHERE slot = ? AND sequence BETWEEN ? AND ? ORDER BY sequence"
+        return [msgspec.msgpack.decode(row[0], type=Orders) for row in self._db.execute(sql, (slot, first, last))]
 
     def delivered(self, slot: int, sequence: int) -> None:
         with transaction(self._db):
@@ -216,7 +253,14 @@ class SiteList:
         """Every seed known, the user's first (S1-5: the output list contains the input list)."""
         sql = """SELECT sites.url || seeds.path FROM seeds JOIN sites USING (site)
                  ORDER BY seeds.given DESC, site, seeds.found_at, seeds.path"""
-        return (row[0] for row in self._db.execute(sql))
+        yield from (row[0] for row in self._db.execute(sql))
+        # The user's own that a rule or a limit left out: another crawl may let them in.
+        sql = "SELECT url FROM outside WHERE referrer = '' AND outcome IN ('scope_rejected', 'limit') ORDER BY url"
+        yield from (row[0] for row in self._db.execute(sql))
+
+    def has_any(self) -> bool:
+        """Whether there is anything that this crawl was begun with."""
+        return any(self._db.execute(f"SELECT 1 FROM {each} LIMIT 1").fetchone() for each in ("sites", "outside"))  # noqa: S608
 
     def begin_run(self, now: float, agents: int, changes: str) -> int:
         with transaction(self._db):
@@ -267,8 +311,7 @@ class SiteList:
 
     def _apply_link(self, link: OutLink, admission: Admission, now: float, drafts: _Drafts) -> None:
         site_url, path = split(link.url)
-        known = self._db.execute("SELECT 1 FROM sites WHERE url = ?", (site_url,)).fetchone() is not None
-        if not known:
+        if not self._knows(site_url):
             refusal = self._refusal(admission)
             if refusal is not None:
                 self._outside(link, *refusal, now)
@@ -280,11 +323,13 @@ class SiteList:
     def _refusal(self, admission: Admission) -> tuple[Outcome, str] | None:
         if not admission.follow_links:
             return Outcome.SCOPE_REJECTED, "crawl.mode=sites: only the sites of the seeds"
-        if admission.max_sites is not None:
-            count = self._number("SELECT count(*) FROM sites WHERE state <> 'refused'")
-            if count >= admission.max_sites:
-                return Outcome.LIMIT, "crawl.max_sites"
-        return None
+        return (Outcome.LIMIT, _MAX_SITES) if self._is_full(admission) else None
+
+    def _is_full(self, admission: Admission) -> bool:
+        return admission.max_sites is not None and self._number("SELECT count(*) FROM sites") >= admission.max_sites
+
+    def _knows(self, site_url: str) -> bool:
+        return self._db.execute("SELECT 1 FROM sites WHERE url = ?", (site_url,)).fetchone() is not None
 
     def _outside(self, link: OutLink, outcome: Outcome, reason: str, now: float) -> None:
         self._db.execute(
@@ -325,8 +370,13 @@ class SiteList:
             self._db.execute("UPDATE slots SET sent = sent + 1 WHERE slot = ?", (slot,))
             sequence = self._number("SELECT sent FROM slots WHERE slot = ?", slot)
             orders = Orders(
-                slot, sequence, tuple(drafts.sites[slot]), tuple(drafts.seeds[slot]), tuple(drafts.credits[slot])
-            )
+                slot, sequence, tuple(drafts.sites[slot]), tuple(drafts.seeds[slot]), tuple(drafts.credits[slot]),
+                slot in drafts.let_in,
+            )  # fmt: skip
+            if orders.let_in:
+                self._db.execute(
+                    "UPDATE sites SET state = 'leased', ordered = ? WHERE state = 'done' AND slot = ?", (sequence, slot)
+                )
             self._db.execute("INSERT INTO outbox VALUES (?, ?, ?)", (slot, sequence, msgspec.msgpack.encode(orders)))
             concerned = {site.number for site in orders.sites} | {seed.number for seed in orders.seeds}
             self._db.executemany(

@@ -55,6 +55,9 @@ CREATE TABLE outside (                  -- URLs that no slot will ever have: the
     referrer TEXT NOT NULL, found_at REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE limits (                   -- one row: the limits that were in force when the last run began
+    one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL
+) STRICT;
 CREATE TABLE runs (                     -- one row per start of the command
     run INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, how TEXT NOT NULL DEFAULT '',
     agents INTEGER NOT NULL, changes TEXT NOT NULL DEFAULT ''

@@ -16,6 +16,7 @@ from typing import Final
 from nephila.config.sections import Archive
 from nephila.crawl.group import FoundPage, Group, Judged, SiteRow, Swept, Visited
 from nephila.crawl.messages import Credit
+from nephila.crawl.site import SiteContext
 from nephila.crawl.slot_state import Parcel, SlotState
 from nephila.records import Outcome
 
@@ -38,6 +39,7 @@ class Slot:
         self.committing = Group()
         how_far = state.how_far()
         self.applied = how_far.applied
+        self.is_new = how_far.applied == 0  # nothing was ever collected here
         self.archived_bytes = 0
         self.credit: Counter[str] = Counter(state.purses())
         self.credit_came = asyncio.Event()
@@ -81,11 +83,22 @@ class Slot:
 
     def keep(self, row: SiteRow) -> None:
         self.group.sites[row.site] = row
+        self.group.figures.pop(row.site, None)
+        self._work.set()
+
+    def note(self, context: SiteContext) -> None:
+        """What a visit or a further seed has changed in a site in memory."""
+        self.group.figures[context.number] = context.figures()
         self._work.set()
 
     def touch(self) -> None:
         """Something was added to the group directly."""
         self._work.set()
+
+    @property
+    def lets_in(self) -> bool:
+        """Whether pages that limits had cut off are about to wait again."""
+        return self.group.let_in or self.committing.let_in
 
     def row(self, number: int) -> SiteRow | None:
         """The newest row of a site: in memory, on its way to disk, or on disk."""
@@ -104,10 +117,13 @@ class Slot:
             if len(group.visited) >= BEHIND * self._archive.group_pages or group.body_bytes >= BEHIND * GROUP_BYTES:
                 self._room.clear()
 
+    @property
+    def has_room(self) -> bool:
+        return self._room.is_set()
+
     async def room(self) -> None:
         """Wait until the disk has caught up."""
-        if not self._room.is_set():
-            await self._room.wait()
+        await self._room.wait()
 
     # Credit (max_pages and limits per domain: the quota travels with the lease)
 
@@ -186,7 +202,7 @@ class Slot:
         self.committing, self.group = self.group, Group()
         self._begun_groups += 1
         group = self.committing
-        if group.links or group.ended or group.returned:
+        if group.links or group.ended or group.returned or group.let_in:
             self._sent += 1
         loop = asyncio.get_running_loop()
         parcel = await loop.run_in_executor(self._thread, self._in_thread, group, self._sent)

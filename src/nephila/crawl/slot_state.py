@@ -7,13 +7,13 @@ transaction with everything that follows from the group, the archive's position 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 
 import msgspec
 
 from nephila.config.sections import Archive
 from nephila.crawl.group import FoundPage, Group, SiteRow, Swept, Visited
-from nephila.crawl.messages import Findings
+from nephila.crawl.messages import Findings, OutLink
 from nephila.crawl.slot_tables import SLOT_SCHEMA
 from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import Exchange, Placed, Position, Revisit, RevisitProfile, Software
@@ -166,13 +166,13 @@ class SlotState:
 
     # Writing, in the commit's thread.
 
-    def let_limited_in(self) -> None:
-        """A limit was raised: what it had cut off waits again, and its sites are open again."""
-        with transaction(self._writer):
-            self._revive("outcome = 'limit'")
-            self._writer.execute(
-                "UPDATE sites SET state = 'waiting' WHERE state IN ('done', 'asleep')",
-            )
+    def _let_limited_in(self, group: Group) -> None:
+        """A limit was changed: what it had cut off waits again or is reported, and its sites are open again."""
+        self._revive("outcome = 'limit'")
+        self._writer.execute("UPDATE sites SET state = 'waiting' WHERE state = 'done'")
+        sql = "SELECT url, referrer FROM outside WHERE outcome = 'limit'"
+        group.links += [OutLink(url, referrer, "") for url, referrer in self._writer.execute(sql)]
+        self._writer.execute("DELETE FROM outside WHERE outcome = 'limit'")
 
     def commit(self, group: Group, sequence: int) -> Parcel | None:
         """Make a group durable; returns the parcel for the coordinator, if it has one."""
@@ -236,6 +236,11 @@ class SlotState:
             values = [getattr(row, column) for column in _SITE_COLUMNS]
             run(f"INSERT OR REPLACE INTO sites ({', '.join(_SITE_COLUMNS)}) VALUES ({_marks(values)})", values)  # noqa: S608
         many(
+            """UPDATE sites SET last_ms = ?, delay_s = ?, requested = ?, received_bytes = ?, known = ?, first_at = ?,
+               last_at = ? WHERE site = ?""",
+            ((*astuple(figures), site) for site, figures in group.figures.items()),
+        )
+        many(
             """INSERT OR IGNORE INTO pages (site, hash, path, depth, place, todo, outcome, reason, found_at, referrer,
                kind, hops, via_duplicate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (_found_values(page) for page in group.found),
@@ -251,8 +256,10 @@ class SlotState:
         )
         for swept in group.swept:
             self._sweep(swept)
+        if group.let_in:
+            self._let_limited_in(group)
         for site in group.revived:
-            self._revive("site = ? AND outcome IN ('dns_nxdomain', 'dns_fail', 'dns_timeout')", site)
+            self._revive("site = ? AND outcome IN ('dns_nxdomain', 'dns_fail', 'dns_timeout', 'blocked_address')", site)
         many("UPDATE seeds SET party_s = ? WHERE site = ?", ((seconds, site) for site, seconds in group.parties))
         many(
             "INSERT OR IGNORE INTO outside VALUES (?, ?, ?, ?, ?, ?)",
@@ -267,10 +274,14 @@ class SlotState:
             ((purse, group.granted[purse], group.used[purse]) for purse in {*group.granted, *group.used}),
         )
         self._count(group.outcomes.items())
+        many(
+            "INSERT INTO refused VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            group.refused.items(),
+        )
         if group.forgotten:
             run("DELETE FROM outbox WHERE sequence <= ?", (group.forgotten,))
         parcel = None
-        if group.links or group.ended or group.returned:
+        if group.links or group.ended or group.returned or group.let_in:
             findings = Findings(self.slot, sequence, tuple(group.links), tuple(group.ended), tuple(group.returned))
             parcel = Parcel(sequence, msgspec.msgpack.encode(findings))
             run("INSERT INTO outbox VALUES (?, ?)", (sequence, parcel.payload))
@@ -286,11 +297,12 @@ class SlotState:
         return parcel
 
     def _sweep(self, swept: Swept) -> None:
-        sql = "SELECT outcome, -count(*) FROM pages WHERE site = ? AND todo = 1 GROUP BY outcome"
+        which = "site = ? AND todo = 1 AND tries = 0" if swept.untried else "site = ? AND todo = 1"
+        sql = f"SELECT outcome, -count(*) FROM pages WHERE {which} GROUP BY outcome"  # noqa: S608
         gone = [(str(outcome), int(count)) for outcome, count in self._writer.execute(sql, (swept.site,))]
         self._count([*gone, (swept.outcome.value, -sum(count for _, count in gone))])
         self._writer.execute(
-            "UPDATE pages SET outcome = ?, reason = ?, todo = ? WHERE site = ? AND todo = 1",
+            f"UPDATE pages SET outcome = ?, reason = ?, todo = ? WHERE {which}",  # noqa: S608
             (swept.outcome.value, swept.reason, swept.todo, swept.site),
         )
 

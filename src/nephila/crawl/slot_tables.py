@@ -36,6 +36,8 @@ CREATE TABLE sites (
     first_at REAL, last_at REAL
 ) STRICT;
 
+CREATE INDEX sites_address ON sites (address);
+
 CREATE TABLE seeds (
     seed INTEGER PRIMARY KEY,
     site INTEGER NOT NULL,
@@ -114,6 +116,7 @@ CREATE TABLE outside (                  -- URLs of other sites that this slot fo
 CREATE TABLE outbox (sequence INTEGER PRIMARY KEY, parcel BLOB NOT NULL) STRICT;
 CREATE TABLE purses (purse TEXT PRIMARY KEY, granted INTEGER NOT NULL, used INTEGER NOT NULL) STRICT;
 CREATE TABLE outcomes (outcome TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;   -- of all pages, kept as they change
+CREATE TABLE refused (why TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;        -- links that are no URLs to keep
 
 CREATE TABLE slot (                     -- one row: how far everything is
     slot INTEGER PRIMARY KEY,

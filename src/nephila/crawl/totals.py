@@ -17,6 +17,7 @@ class Totals:
     archive_bytes: int
     outcomes: dict[str, int]
     outside: int
+    refused_links: dict[str, int]
 
     @property
     def known(self) -> int:
@@ -27,6 +28,7 @@ def read_totals(folder: CrawlFolder) -> Totals:
     """Kept as counters in each slot, so that nothing is scanned."""
     requests = pages = received_bytes = outside = 0
     outcomes: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
     for slot in folder.slots():
         path = folder.agent_database(slot)
         if not path.exists():
@@ -37,8 +39,9 @@ def read_totals(folder: CrawlFolder) -> Totals:
                 for row in reader.execute("SELECT requests, pages, received_bytes FROM slot"):
                     requests, pages, received_bytes = requests + row[0], pages + row[1], received_bytes + row[2]
                 outcomes.update(dict(reader.execute("SELECT outcome, count FROM outcomes WHERE count")))
+                refused.update(dict(reader.execute("SELECT why, count FROM refused")))
                 outside += next(reader.execute("SELECT count(*) FROM outside"))[0]
             finally:
                 reader.close()
     archive_bytes = sum(file.stat().st_size for file in folder.archive.glob("agent-*/*.warc.gz"))
-    return Totals(requests, pages, received_bytes, archive_bytes, dict(outcomes), outside)
+    return Totals(requests, pages, received_bytes, archive_bytes, dict(outcomes), outside, dict(refused))

@@ -1,0 +1,302 @@
+"""Real webs and real crawls for the tests of the circle: a lab's processes, `python -m nephila` and the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+import nephila
+from nephila.crawl.pages import KnownPage, read_pages
+from nephila.lab.serve import LabServer
+from nephila.lab.truth import truth
+from nephila.lab.web import Web
+from nephila.store.database import open_reader
+from nephila.store.folder import CrawlFolder
+from nephila.urls import split
+
+QUICK: Mapping[str, object] = {
+    "politeness.min_delay": 0,
+    "politeness.delay_factor": 0,
+    "crawl.retries": 0,
+    "crawl.sleep_min": 0.1,
+    "net.header_timeout": 1.0,
+    "net.idle_timeout": 1.0,
+    "archive.sync": "false",  # nothing here cuts the power; the kills lose nothing either way
+}
+"""No delays, because the web is ours, and short time-outs."""
+
+
+def environment() -> dict[str, str]:
+    """Where a child process finds this very package."""
+    own = str(Path(nephila.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+def settings_of(*layers: Mapping[str, object]) -> list[str]:
+    words: list[str] = []
+    merged = {key: value for layer in layers for key, value in layer.items()}
+    for key, value in merged.items():
+        words += ["--set", f"{key}={value}"]
+    return words
+
+
+def in_lab(server: LabServer) -> dict[str, object]:
+    """What a crawl must know to find the lab's sites."""
+    return {"net.allow_private": "127.0.0.0/8", "net.nameservers": server.dns}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+def run(*words: object, within_s: float = 90.0) -> Ran:
+    """Run `nephila WORDS` to its end."""
+    command = [sys.executable, "-m", "nephila", *map(str, words)]
+    done = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, errors="replace", timeout=within_s, check=False
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def crawl(folder: Path, *words: object, within_s: float = 90.0) -> Ran:
+    return run("crawl", "-C", folder, "--json", "-q", *words, within_s=within_s)
+
+
+class Running:
+    """A crawl under way as a process of its own."""
+
+    def __init__(self, folder: Path, *words: object) -> None:
+        self.folder = folder
+        command = [sys.executable, "-m", "nephila", "crawl", "-C", str(folder), "--json", "-q", *map(str, words)]
+        self.process = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+        )
+
+    def agents(self) -> list[int]:
+        """The process ids of its agents."""
+        return [pid for pid in children_of(self.process.pid) if b"nephila.engine.worker" in command_line(pid)]
+
+    def until_pages(self, count: int, within_s: float = 60.0) -> None:
+        """Wait until so many pages are on disk; fails if the crawl ends before."""
+
+        def enough() -> bool:
+            assert self.process.poll() is None, self.ended().err
+            return pages_on_disk(self.folder) >= count
+
+        wait_until(enough, within_s, f"{count} pages")
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def ended(self, within_s: float = 60.0) -> Ran:
+        out, err = self.process.communicate(timeout=within_s)
+        return Ran(self.process.returncode, out, err)
+
+    def kill_all(self) -> list[int]:
+        """SIGKILL for the coordinator and all of its agents; gives the agents' process ids."""
+        agents = self.agents()
+        self.process.kill()
+        for pid in agents:
+            kill_process(pid)
+        self.ended()
+        wait_until(lambda: not any(map(is_alive, agents)), 10.0, "the end of the agents")
+        return agents
+
+
+@contextmanager
+def running(folder: Path, *words: object) -> Iterator[Running]:
+    """A crawl that does not outlive the test."""
+    started = Running(folder, *words)
+    try:
+        yield started
+    finally:
+        agents = started.agents() if started.process.poll() is None else []
+        if started.process.poll() is None:
+            started.process.kill()
+        started.process.communicate()
+        for pid in agents:
+            kill_process(pid)
+
+
+def wait_until(condition: Callable[[], bool], within_s: float, what: str) -> None:
+    """Look again and again until the condition holds; the deadline is an error."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come within {within_s:g} s"
+        time.sleep(0.01)  # between two looks, not instead of one
+
+
+def kill_process(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process is there and no zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+# What is in a folder
+
+
+def slot_rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """The rows of all slots, while the crawl runs too."""
+    rows: list[tuple[Any, ...]] = []
+    crawl_folder = CrawlFolder(folder)
+    for slot in crawl_folder.slots():
+        if crawl_folder.agent_database(slot).exists():
+            rows += read_rows(crawl_folder.agent_database(slot), sql, *values)
+    return rows
+
+
+def site_rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """Rows of the coordinator's database."""
+    return read_rows(CrawlFolder(folder).coordinator_database, sql, *values)
+
+
+def read_rows(path: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    reader = open_reader(path)
+    try:
+        return list(reader.execute(sql, values))
+    finally:
+        reader.close()
+
+
+def pages_on_disk(folder: Path) -> int:
+    try:
+        return sum(row[0] for row in slot_rows(folder, "SELECT pages FROM slot"))
+    except apsw.SQLError:  # the tables are being made
+        return 0
+
+
+def outcomes(folder: Path) -> dict[str, str]:
+    """Every URL known and its outcome; each must be there once."""
+    return {url: page.outcome.value for url, page in pages(folder).items()}
+
+
+def pages(folder: Path) -> dict[str, KnownPage]:
+    found: dict[str, KnownPage] = {}
+    for page in read_pages(CrawlFolder(folder)):
+        assert page.url not in found, f"{page.url} is there twice"
+        found[page.url] = page
+    return found
+
+
+# The truth
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a crawl of a lab must find: outcome and, where it is `ok`, the digest of the body."""
+
+    rows: dict[str, tuple[str, bytes | None]]
+    untold_sites: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def requested(self) -> set[str]:
+        never = {"alias", "blocked_robots", "deferred_robots", "dns_nxdomain", "dns_fail"}
+        return {url for url, (outcome, _) in self.rows.items() if outcome not in never}
+
+
+def expected(server: LabServer, seeds: Iterable[str] | None = None) -> Expected:
+    """The truth, without aliases of sites that have no page but the home page to be compared by.
+
+    Two names with one home page and nothing else may be two virtual hosts; they are collected as such, and the truth
+    of the lab, which knows better, is no judge there.
+    """
+    assert server.lab is not None
+    found = [row for row in truth(Web(server.lab), 0.0, seeds) if row.reachable]
+    contents: dict[str, set[bytes | None]] = {}
+    for row in found:
+        if row.outcome.value == "ok":
+            contents.setdefault(row.site, set()).add(row.digest)
+    untold = {row.site for row in found if row.site != row.canonical_site and len(contents[row.canonical_site]) < 2}
+    rows = {row.url: (row.outcome.value, row.digest) for row in found if row.site not in untold}
+    return Expected(rows, frozenset(untold))
+
+
+def collected(folder: Path) -> dict[str, tuple[str, bytes | None]]:
+    return {url: (page.outcome.value, page.checksum) for url, page in pages(folder).items()}
+
+
+def differences(true: Expected, folder: Path) -> list[str]:
+    """What is missing, too much or other than in truth; none in a crawl that is complete."""
+    found = {url: row for url, row in collected(folder).items() if split(url)[0] not in true.untold_sites}
+    told = [f"missing: {url} ({true.rows[url][0]})" for url in sorted(true.rows.keys() - found.keys())]
+    told += [f"unexpected: {url} ({found[url][0]})" for url in sorted(found.keys() - true.rows.keys())]
+    for url in sorted(true.rows.keys() & found.keys()):
+        (true_outcome, digest), (outcome, checksum) = true.rows[url], found[url]
+        if outcome != true_outcome or (outcome == "ok" and digest != checksum):
+            told.append(f"otherwise: {url} is {outcome}, in truth {true_outcome}")
+    return told
+
+
+def assert_complete(true: Expected, folder: Path, but: Callable[[str], bool] | None = None) -> None:
+    """Everything in truth was collected, once; the counters of the folder say the same."""
+    told = [line for line in differences(true, folder) if but is None or not but(line)]
+    assert not told, f"{len(told)} differences:\n" + "\n".join(told[:20])
+    assert_counted(folder)
+
+
+def assert_counted(folder: Path) -> None:
+    """The counters that the live view shows are those of the rows."""
+    counted: dict[str, int] = {}
+    for outcome, count in slot_rows(folder, "SELECT outcome, count FROM outcomes WHERE count"):
+        counted[outcome] = counted.get(outcome, 0) + count
+    there: dict[str, int] = {}
+    for outcome in outcomes(folder).values():
+        there[outcome] = there.get(outcome, 0) + 1
+    assert counted == there
+    requested = slot_rows(folder, "SELECT count(*) FROM pages WHERE tries > 0")
+    assert pages_on_disk(folder) == sum(row[0] for row in requested)
+
+
+def write_seeds(path: Path, seeds: Sequence[str]) -> Path:
+    path.write_text("".join(f"{seed}\n" for seed in seeds))
+    return path
