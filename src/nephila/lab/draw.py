@@ -23,6 +23,18 @@ _SECOND: Final = 0x94D049BB133111EB
 
 Words = NDArray[np.uint64]
 
+# The same as numpy's own scalars: making them for every call costs more than the arithmetic of a small site.
+_FIRST_WORD: Final = np.uint64(_FIRST)
+_SECOND_WORD: Final = np.uint64(_SECOND)
+_BY_12: Final = np.uint64(12)
+_LOW_20: Final = np.uint64(0xFFFFF)
+_BY_27: Final = np.uint64(27)
+_BY_30: Final = np.uint64(30)
+_BY_31: Final = np.uint64(31)
+UPPER_HALF: Final = np.uint64(32)
+_STEPS_HELD: Final = 1 << 14
+_STEPS: Final[Words] = np.arange(_STEPS_HELD, dtype=np.uint64) * np.uint64(GOLDEN)
+
 
 class Stream(IntEnum):
     """One stream of draws per question, so that a new question never changes an old answer."""
@@ -62,8 +74,11 @@ def mix(number: int) -> int:
 def key_of(*parts: int) -> int:
     """The key of a stream of draws, such as key_of(seed, site, stream)."""
     key = 0
-    for part in parts:
-        key = mix((key + GOLDEN + part) & MASK)
+    for part in parts:  # mix, written out as in `draw`
+        key = (key + GOLDEN + part) & MASK
+        key = ((key ^ (key >> 30)) * _FIRST) & MASK
+        key = ((key ^ (key >> 27)) * _SECOND) & MASK
+        key ^= key >> 31
     return key
 
 
@@ -77,14 +92,15 @@ def draw(key: int, number: int) -> int:
 
 def draws(key: int, first: int, count: int) -> Words:
     """`draw` for the numbers first .. first + count - 1."""
-    words = np.arange(first, first + count, dtype=np.uint64)
-    words *= np.uint64(GOLDEN)
-    words += np.uint64(key)
-    words ^= words >> np.uint64(30)
-    words *= np.uint64(_FIRST)
-    words ^= words >> np.uint64(27)
-    words *= np.uint64(_SECOND)
-    words ^= words >> np.uint64(31)
+    if first + count <= _STEPS_HELD:
+        words = _STEPS[first : first + count] + np.uint64(key)
+    else:
+        words = np.arange(first, first + count, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(key)
+    words ^= words >> _BY_30
+    words *= _FIRST_WORD
+    words ^= words >> _BY_27
+    words *= _SECOND_WORD
+    words ^= words >> _BY_31
     return words
 
 
@@ -126,26 +142,29 @@ class Table:
         return bisect_right(self._thresholds, word >> 32)
 
     def picks(self, words: Words) -> NDArray[np.int64]:
-        return np.searchsorted(self._limits, words >> np.uint64(32), side="right")
+        return self._limits.searchsorted(words >> UPPER_HALF, side="right")
 
 
 class Quantiles:
     """A continuous distribution as whole numbers at equal steps of probability, joined by straight lines."""
 
-    __slots__ = ("_points", "_steps")
+    __slots__ = ("_points", "_rises", "_steps")
 
     def __init__(self, inverse: Callable[[float], float], steps: int = 4096) -> None:
-        self._steps = steps
+        self._steps = np.uint64(steps)
         self._points: NDArray[np.int64] = np.array(
             [round(inverse(i / steps)) for i in range(steps + 1)], dtype=np.int64
         )
+        self._rises: NDArray[np.int64] = np.diff(self._points)
 
     def picks(self, words: Words) -> NDArray[np.int64]:
         """The upper 32 bits choose the step, the 20 bits below them the place inside it."""
-        cells = ((words >> np.uint64(32)) * np.uint64(self._steps) >> np.uint64(32)).astype(np.int64)
-        inside = (words >> np.uint64(12) & np.uint64(0xFFFFF)).astype(np.int64)
-        low = self._points[cells]
-        return low + ((self._points[cells + 1] - low) * inside >> 20)
+        cells = ((words >> UPPER_HALF) * self._steps >> UPPER_HALF).view(np.int64)
+        inside = (words >> _BY_12 & _LOW_20).view(np.int64)
+        inside *= self._rises[cells]
+        inside >>= 20
+        inside += self._points[cells]
+        return inside
 
 
 def geometric(word: int, mean: float) -> int:

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from nephila.lab.card import COMMUNITY_SITES, Card, Cards
 from nephila.lab.draw import Stream, draw, geometric_table, key_of
 from nephila.lab.fates import Law
-from nephila.lab.paths import in_other_case, path_of
-from nephila.lab.skeleton import HEAD_BYTES, KINDS, LINK_BYTES, Skeleton, Skeletons, home_children, island_pages
+from nephila.lab.paths import PathBook, in_other_case, path_of
+from nephila.lab.skeleton import HEAD_BYTES, LINK_BYTES, Skeleton, Skeletons, home_children, island_pages
 
 _EXTRA: Final = geometric_table(8.0)
 _OUTSIDE: Final = 51  # of 256: 20 %
@@ -27,9 +27,9 @@ _ATTRACTION: Final = 4.35  # sites by rank r get links as r^(-0.77): in-degrees 
 _CANONICAL: Final = 51  # of 256: 20 % of the pages that have links of kind h name their own address
 _CANONICAL_BYTES: Final = 400
 _FRAMES_IN_ALL: Final = 6
-_LETTERS: Final = {"00f": "f", "0a0": "a", "h00": "h", "h0f": "hf", "ha0": "ah", "haf": "ahf"}
-_FURTHER: Final = {"00f": "ffff", "0a0": "aaaa", "h00": "hhhh", "h0f": "hhhh", "ha0": "aaah", "haf": "aaah"}
-_PATHS_HELD: Final = 1 << 15
+# By the page's kind, in the order of KINDS: the letters of its first links, and those to choose from for further ones.
+_LETTERS: Final = ("", "f", "a", "h", "hf", "ah", "ahf")
+_FURTHER: Final = ("", "ffff", "aaaa", "hhhh", "hhhh", "aaah", "aaah")
 
 
 class Link(NamedTuple):
@@ -57,50 +57,63 @@ class Linker:
         while gcd(self._step, law.sites) != 1:
             self._step += 2
         self._shift = draw(key, 1) % law.sites
-        self._paths: dict[int, str] = {}  # key of the site's paths + page; keys are 64-bit hashes
+        self.book = PathBook()
 
     def links(self, card: Card, skeleton: Skeleton, page: int) -> list[Link]:
         """The links of a downloaded page, whether robots may follow them or not."""
-        if skeleton.copy[page]:
+        if skeleton.copy.item(page):
             page -= 1
-        kind = KINDS[skeleton.kind[page]]
-        if kind == "000":
-            return []
+        kind = skeleton.kind.item(page)
         letters, further = _LETTERS[kind], _FURTHER[kind]
+        if not letters:
+            return []
         key = key_of(card.links_key, page)
         found: list[Link] = []
-        budget = int(skeleton.size_bytes[page]) - HEAD_BYTES
-        for child in range(int(skeleton.first_child[page]), int(skeleton.first_child[page + 1])):
-            word = draw(key, child)
-            letter = letters[len(found)] if len(found) < len(letters) else further[word >> 20 & 3]
-            link = Link(card.origin, self._path(card, child, word), letter, "", True, word)
-            budget -= len(link.path) + LINK_BYTES
-            found.append(link)
+        origin, style = card.origin, card.paths
+        make_path, folds_case = self.book.path, style.folds_case
+        least = len(letters)
+        budget = skeleton.size_bytes.item(page) - HEAD_BYTES
+        first, last = skeleton.first_child.item(page), skeleton.first_child.item(page + 1)
+        for number in range(last - first):
+            word = draw(key, first + number)
+            path = make_path(style, first + number)
+            if folds_case:
+                path = _in_a_case(path, word)
+            budget -= len(path) + LINK_BYTES
+            letter = letters[number] if number < least else further[word >> 20 & 3]
+            found.append(Link(origin, path, letter, "", True, word))
         extra_key = key_of(key, 1)
         extra = _EXTRA.pick(extra_key)
+        may_leave = self._law.sites > 1
         if "f" in letters:
             extra = min(extra, _FRAMES_IN_ALL - len(found))
+            may_leave = False
         limit = _reach(skeleton, page)
         for number in range(extra):
             word = draw(extra_key, number)
-            letter = letters[len(found)] if len(found) < len(letters) else further[word >> 20 & 3]
-            if word & 0xFF < _OUTSIDE and self._law.sites > 1 and "f" not in letters:
+            letter = letters[len(found)] if len(found) < least else further[word >> 20 & 3]
+            if may_leave and word & 0xFF < _OUTSIDE:
                 link = self._outside(card, letter, draw(word, 1))
-                budget -= len(link.origin)
+                budget -= len(link.origin) + len(link.path) + LINK_BYTES
             else:
-                link = self._further(card, letter, limit, word)
-            budget -= len(link.path) + len(link.session) + LINK_BYTES
+                place = (word >> 32) / 4294967296.0
+                target = int(limit**place) - 1 if word & 0x100 else int(limit * place)
+                path = make_path(style, target)
+                if folds_case:
+                    path = _in_a_case(path, (word & 0xFFFFFFFF) << 20)  # the upper half has chosen the target
+                session = _session(word) if target and word >> 12 & 0xFF < _SESSION else ""
+                link = Link(origin, path, letter, session, True, word)
+                budget -= len(path) + len(session) + LINK_BYTES
             if budget < 0:
                 break
             found.append(link)
-        if page == 0 and "f" not in letters:
+        if page == 0 and may_leave:
             found += self._island_next_door(card, further[0])
         if "h" in letters and extra_key >> 8 & 0xFF < _CANONICAL and budget > _CANONICAL_BYTES and len(found) > 3:
-            path = path_of(card.paths, page)
-            found.append(Link(card.origin, path, "h", "", True, extra_key, canonical=True))
-        while len(found) < len(letters):  # HEAD_BYTES has room for these
+            found.append(Link(origin, make_path(style, page), "h", "", True, extra_key, canonical=True))
+        while len(found) < least:  # HEAD_BYTES has room for these
             word = draw(extra_key, -1 - len(found))
-            found.append(Link(card.origin, "/", letters[len(found)], "", True, word))
+            found.append(Link(origin, "/", letters[len(found)], "", True, word))
         return found
 
     def home_of(self, site: int, word: int) -> str:
@@ -109,28 +122,6 @@ class Linker:
         if aliases:
             return f"http://{aliases[(word >> 8) % len(aliases)]}{self._alias_port}"
         return self._cards.origin(site)
-
-    def _path(self, card: Card, page: int, word: int) -> str:
-        """The path of a page of the same site, at times in another case."""
-        if page == 0:
-            return "/"
-        held = self._paths
-        name = card.paths.key + page
-        path = held.get(name)
-        if path is None:
-            if len(held) >= _PATHS_HELD:
-                held.clear()
-            held[name] = path = path_of(card.paths, page)
-        if card.paths.folds_case and word >> 40 & 0xFF < _OTHER_CASE and "%" not in path:
-            return in_other_case(path, 1 + (word >> 48 & 1))
-        return path
-
-    def _further(self, card: Card, letter: str, limit: int, word: int) -> Link:
-        place = (word >> 32) / 4294967296.0
-        target = int(limit**place) - 1 if word >> 8 & 1 else int(limit * place)
-        session = _session(word) if word >> 12 & 0xFF < _SESSION and target else ""
-        case_word = (word & 0xFFFFFFFF) << 20  # the upper half has chosen the target
-        return Link(card.origin, self._path(card, target, case_word), letter, session, True, word)
 
     def _outside(self, card: Card, letter: str, word: int) -> Link:
         sites = self._law.sites
@@ -147,18 +138,25 @@ class Linker:
             model = self._cards.model(site)
             pages = home_children(self._law, model)
             if pages:
-                target = self._cards.of(site)
-                return Link(target.origin, path_of(target.paths, 1 + (word >> 20) % pages), letter, "", False, word)
+                path = path_of(self._cards.style(model), 1 + (word >> 20) % pages)
+                return Link(self._cards.origin(site), path, letter, "", False, word)
         return Link(self.home_of(site, word >> 16), "/", letter, "", False, word)
 
     def _island_next_door(self, card: Card, letter: str) -> list[Link]:
         """The home page of site s + 1 is the only one that links to an island of site s (4.4)."""
         neighbour = (card.site - 1) % self._law.sites
-        target = self._cards.of(neighbour)
-        if neighbour == card.site or not island_pages(self._law, target.model):
+        model = self._cards.model(neighbour)
+        if not island_pages(self._law, model):
             return []
-        path = path_of(target.paths, self._skeletons.of(target.model).tree_pages)
-        return [Link(target.origin, path, letter, "", False, key_of(card.links_key, neighbour))]
+        path = path_of(self._cards.style(model), self._skeletons.of(model).tree_pages)
+        return [Link(self._cards.origin(neighbour), path, letter, "", False, key_of(card.links_key, neighbour))]
+
+
+def _in_a_case(path: str, word: int) -> str:
+    """The path, or one of its case variants."""
+    if word >> 40 & 0xFF < _OTHER_CASE and "%" not in path and path != "/":
+        return in_other_case(path, 1 + (word >> 48 & 1))
+    return path
 
 
 def _reach(skeleton: Skeleton, page: int) -> int:

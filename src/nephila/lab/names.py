@@ -81,8 +81,8 @@ class Names:
     def __init__(self, seed: int, sites: int) -> None:
         self._seed = seed
         self._sites = sites
-        self.name = lru_cache(maxsize=1 << 16)(self._name)
-        self.number = lru_cache(maxsize=1 << 16)(self._number)
+        self.name = lru_cache(maxsize=1 << 13)(self._name)
+        self.number = lru_cache(maxsize=1 << 12)(self._number)
 
     def nickname(self, site: int) -> str:
         """The site's other name, for sites that have one (S0-9)."""

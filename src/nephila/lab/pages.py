@@ -6,13 +6,13 @@ A body is head, links and filling. The filling is sliced from the language's poo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
-from nephila.lab.card import Card
+from nephila.lab.card import TONGUES, Card
 from nephila.lab.draw import GOLDEN, MASK, draw
 from nephila.lab.links import Link
-from nephila.lab.paths import path_of
+from nephila.lab.paths import PathStyle, path_of
 from nephila.lab.skeleton import Skeleton
 from nephila.lab.spelling import (
     CANONICAL,
@@ -32,6 +32,13 @@ _DOCTYPE: Final = (
     b"<!doctype html>\n<HTML>\n<HEAD>\n",
     b"<html>\n<head>\n",
 )
+_CHARSETS: Final = {
+    tongue.label: (
+        f'<meta http-equiv="Content-Type" content="text/html; charset={tongue.label}">\n'.encode("ascii"),
+        f'<META charset="{tongue.label}">\n'.encode("ascii"),
+    )
+    for tongue, _ in TONGUES
+}
 _END: Final = b"</body>\n</html>\n"
 _FRAMES_END: Final = b"</noframes>\n</frameset>\n</html>\n"
 _BASE: Final = 8  # of 256 pages: about 3 % have a base element
@@ -40,9 +47,8 @@ _NOFOLLOW_HEADER: Final = 3  # of 256, up to here by header
 _NOINDEX: Final = 7  # of 256, up to here noindex alone
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a page's own draw decides about it, apart from links."""
+class Look(NamedTuple):
+    """What a page's own draw decides about it, apart from links. One is made per page, so no dataclass."""
 
     word: int
     follow: bool  # links may be followed
@@ -53,7 +59,7 @@ class Look:
 
 def original(skeleton: Skeleton, page: int) -> int:
     """The page whose body is shown: a copy shows the page before it (S0-14)."""
-    return page - 1 if skeleton.copy[page] else page
+    return page - 1 if skeleton.copy.item(page) else page
 
 
 def look_of(card: Card, skeleton: Skeleton, page: int) -> Look:
@@ -69,51 +75,63 @@ def look_of(card: Card, skeleton: Skeleton, page: int) -> Look:
         elif part < _NOINDEX:
             meta = "noindex"
     has_base = bool(page) and word >> 8 & 0xFF < _BASE and not _reads_anywhere(card, skeleton, page)
-    return Look(word, "nofollow" not in meta.lower() + header, meta, header, has_base)
+    return Look(word, not page or part >= _NOFOLLOW_HEADER, meta, header, has_base)
 
 
-def write_page(card: Card, skeleton: Skeleton, page: int, links: list[Link], look: Look, version: int) -> bytes:
+def write_page(
+    card: Card,
+    skeleton: Skeleton,
+    page: int,
+    links: list[Link],
+    look: Look,
+    version: int,
+    make_path: Callable[[PathStyle, int], str] = path_of,
+) -> bytes:
     """The body of an original page at a version."""
-    size_bytes = int(skeleton.size_bytes[page])
+    size_bytes = skeleton.size_bytes.item(page)
     pool = pool_of(card.tongue.language, card.tongue.codec)
-    framed = bool(links) and all(link.letter == "f" for link in links)
-    where = _where(card, skeleton, page, look)
-    head, body = _head(card, page, look, version, pool), []
+    framed = bool(links) and links[0].letter == "f" and all(link.letter == "f" for link in links)
+    where = _where(card, skeleton, page, look, make_path)
+    head, body = _head(card, page, look, pool), []
     if look.has_base:
         head.append(f'<base href="{card.origin}{where.directory}">\n'.encode("ascii"))
-    refreshes = False
+    refreshes = has_anchors = False
     words = pool.words
+    count = len(words)
     for link in links:
-        spelling = (link.word * GOLDEN & MASK) >> 40
-        anchor = words[(link.word >> 16) % len(words)]
-        if link.letter == "a":
-            body.append(in_body(link, where, anchor, spelling))
+        word = link.word
+        spelling = (word * GOLDEN & MASK) >> 40
+        letter = link.letter
+        if letter == "a":
+            has_anchors = True
+            body.append(in_body(link, where, words[(word >> 16) % count], spelling))
         elif framed:
+            anchor = words[(word >> 16) % count]
             body.append(FRAMES[spelling >> 12 & 1] % (attribute_of(link, where, spelling), anchor))
         elif link.canonical:
             head.append(CANONICAL % f"{link.origin}{link.path}".replace("&", "&amp;").encode("ascii"))
-        elif link.letter == "h" and spelling >> 20 == 0 and not refreshes:
+        elif letter == "h" and spelling >> 20 == 0 and not refreshes:
             head.append(REFRESH[spelling >> 12 & 1] % attribute_of(link, where, spelling))
             refreshes = True
-        elif link.letter == "h" and spelling >> 20 == 1:
+        elif letter == "h" and spelling >> 20 == 1:
             head.append(NEXT % attribute_of(link, where, spelling))
         else:
-            body.append(in_body(link, where, anchor, spelling))
+            body.append(in_body(link, where, words[(word >> 16) % count], spelling))
     if framed:
         head.append(b"</head>\n<frameset cols='20%,*'>\n")
         body.append(b"<noframes>\n")
     else:
-        head.append(_opening(card, page, look, pool, any(link.letter == "a" for link in links)))
+        head.append(_opening(card, page, look, pool, has_anchors))
     end = _FRAMES_END if framed else _END
     front, middle = b"".join(head), b"".join(body)
     room = size_bytes - len(front) - len(middle) - len(end)
     if room < 0:
         return _write_short(card, page, links, look, size_bytes, framed, pool)
-    if framed:
-        return b"".join((front, middle, pool.filling(draw(look.word, version), room), end))
-    above = room >> 1
     word = draw(look.word, version)
-    return b"".join((front, pool.filling(word, above), middle, pool.filling(word >> 20, room - above), end))
+    if framed:
+        return b"".join((front, middle, *pool.filling(word, room), end))
+    above = room >> 1
+    return b"".join((front, *pool.filling(word, above), middle, *pool.filling(word >> 20, room - above), end))
 
 
 def _write_short(
@@ -130,20 +148,18 @@ def _write_short(
     else:
         front += b"<body>"
         middle = b"".join(shortest(link) for link in links)
-    return front + middle + pool.filling(look.word, size_bytes - len(front) - len(middle) - len(end)) + end
+    room = size_bytes - len(front) - len(middle) - len(end)
+    return b"".join((front, middle, *pool.filling(look.word, room), end))
 
 
-def _head(card: Card, page: int, look: Look, version: int, pool: Pool) -> list[bytes]:
+def _head(card: Card, page: int, look: Look, pool: Pool) -> list[bytes]:
     word = look.word
     words = pool.words
     count = len(words)
     parts = [_DOCTYPE[word >> 16 & 3]]
     if card.says_charset_in_meta:
-        label = card.tongue.label
-        if word >> 18 & 3 or page == 0:
-            parts.append(f'<meta http-equiv="Content-Type" content="text/html; charset={label}">\n'.encode("ascii"))
-        else:
-            parts.append(f'<META charset="{label}">\n'.encode("ascii"))
+        full, short = _CHARSETS[card.tongue.label]
+        parts.append(full if word >> 18 & 3 or page == 0 else short)
     title = b" ".join((words[(word >> 20) % count], words[(word >> 28) % count], words[(word >> 36) % count]))
     parts.append(b"<title>%b %d-%d</title>\n" % (title, card.site, page))
     if word >> 44 & 7:
@@ -175,14 +191,14 @@ def _opening(card: Card, page: int, look: Look, pool: Pool, has_anchors: bool) -
 
 def _reads_anywhere(card: Card, skeleton: Skeleton, page: int) -> bool:
     """Pages that are served under several paths must not hold relative references."""
-    return card.paths.folds_case or (page + 1 < skeleton.pages and bool(skeleton.copy[page + 1]))
+    return card.paths.folds_case or (page + 1 < skeleton.pages and skeleton.copy.item(page + 1))
 
 
-def _where(card: Card, skeleton: Skeleton, page: int, look: Look) -> Where:
+def _where(card: Card, skeleton: Skeleton, page: int, look: Look, make_path: Callable[[PathStyle, int], str]) -> Where:
     codec = card.tongue.codec
     if _reads_anywhere(card, skeleton, page):
         return Where("", "", codec)
     if look.has_base:
-        return Where("", "/" + card.paths.directory(look.word >> 32), codec)
-    path = path_of(card.paths, page)
-    return Where(path, path[: path.partition("?")[0].rfind("/") + 1], codec)
+        return Where("/" + card.paths.directory(look.word >> 32), "", codec)
+    file = make_path(card.paths, page).partition("?")[0]
+    return Where(file[: file.rfind("/") + 1], file + "?", codec)

@@ -6,8 +6,7 @@ S3-14 speak of. Templates and references are bytes in the page's encoding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from nephila.lab.links import Link
@@ -53,31 +52,30 @@ CANONICAL: Final = b'<link rel="canonical" href="%b">\n'
 _SHORT: Final = {"a": b"<a href=%b>a</a>", "f": b"<iframe src=%b></iframe>", "h": b"<area href=%b>"}
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where a page stands: what relative references in it are relative to."""
+class Where(NamedTuple):
+    """Where a page stands: what relative references in it are relative to. One is made per page, so no dataclass."""
 
-    path: str  # the page's own; "" where a base element stands in its place
     directory: str  # of the page or of its base element; "" where the page must read the same everywhere
+    queried: str  # the page's own path up to and with "?"; "" where a base element stands in its place
     codec: str
 
 
 def reference(link: Link, where: Where, spelling: int) -> str:
     """The link's URL as written, before entities; `spelling` is 24 bits drawn for this link."""
-    path = link.path
-    if link.session:
-        path = with_session(path, link.session)
-    if not link.inside:
+    origin, path, _, session, inside, _, _ = link
+    if session:
+        path = with_session(path, session)
+    if not inside:
         if path == "/" and spelling & 3 == 1:
-            return link.origin
-        return (link.origin if spelling & 7 else link.origin[5:]) + path
+            return origin
+        return (origin if spelling & 7 else origin[5:]) + path
     choice = spelling & 7
     if choice > 3 and where.directory:
         written = _relative(path, where, spelling)
     elif choice > 1:
         written = path
     else:
-        written = (link.origin if choice else link.origin[5:]) + path
+        written = (origin if choice else origin[5:]) + path
     return written + "#top" if spelling & 0xF0 == 0x50 else written
 
 
@@ -90,15 +88,13 @@ def with_session(path: str, session: str) -> str:
 
 
 def _relative(path: str, where: Where, spelling: int) -> str:
-    directory = where.directory
-    front, mark, query = path.partition("?")
-    if mark and where.path and where.path.partition("?")[0] == front:
-        return mark + query
+    directory, queried, _ = where
+    if queried and path.startswith(queried):
+        return path[len(queried) - 1 :]
     if path.startswith(directory):
         rest = path[len(directory) :]
         return "./" + rest if not rest or spelling & 0x100 else rest
-    ups = directory.count("/") - 1
-    above = "../" * ups + path[1:]
+    above = "../" * (directory.count("/") - 1) + path[1:]
     return above or "./"
 
 
@@ -114,15 +110,16 @@ def in_attribute(written: str, link: Link, where: Where, spelling: int) -> bytes
         written = unquote(front) + mark + unquote(query, where.codec)
     if "&" in written and spelling & 0x400:
         written = written.replace("&", "&amp;")
-    return written.encode(where.codec)
+    return written.encode() if written.isascii() else written.encode(where.codec)  # looking up a codec takes longer
 
 
 def in_body(link: Link, where: Where, anchor: bytes, spelling: int) -> bytes:
     """The whole markup of one link for a page's body."""
     written = reference(link, where, spelling)
-    if link.letter == "a":
+    letter = link.letter
+    if letter == "a":
         return _A[(spelling >> 12) % len(_A)] % (in_attribute(written, link, where, spelling), anchor)
-    if link.letter == "f":
+    if letter == "f":
         return _F[spelling >> 12 & 1] % (in_attribute(written, link, where, spelling), anchor)
     form = (spelling >> 12) % len(_H_BODY)
     if form == _SCRIPT_URL and "%" in written:  # percent signs are decoded before such a script would run

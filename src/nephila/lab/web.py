@@ -132,7 +132,7 @@ class Web:
         if target == "/robots.txt":
             return robots_answer(card)
         skeleton = self.skeletons.of(card.model)
-        page = page_of(card.paths, target, skeleton.pages)
+        page = page_of(card.paths, target, len(skeleton.fate), self.linker.book.path)
         if page is None:
             return error_answer(404)
         return self._page(card, skeleton, page, now)
@@ -162,7 +162,7 @@ class Web:
         look = look_of(card, skeleton, page)
         links = self.linker.links(card, skeleton, page)
         version = self.version(card, skeleton, page, now)
-        return write_page(card, skeleton, page, links, look, version.number)
+        return write_page(card, skeleton, page, links, look, version.number, self.linker.book.path)
 
     def redirect_target(self, card: Card, page: int) -> tuple[str, str]:
         """(origin, path) that a moved page names: a page before it, or now and then another site's home page."""
@@ -184,7 +184,8 @@ class Web:
         shown = original(skeleton, page)
         look = look_of(card, skeleton, shown)
         version = self.version(card, skeleton, shown, now)
-        body = write_page(card, skeleton, shown, self.linker.links(card, skeleton, shown), look, version.number)
+        links = self.linker.links(card, skeleton, shown)
+        body = write_page(card, skeleton, shown, links, look, version.number, self.linker.book.path)
         headers = page_headers(card, look, f"{card.site:x}-{shown:x}-{version.number:x}", version.since)
         return Answer(Manner.WHOLE, 200, headers, body, wait_s)
 

@@ -58,28 +58,32 @@ _JUNK: Final = "".join(f"{draw(key_of(Stream.POOL, 7), i):016x} = " for i in ran
 class Pool:
     """Finished blocks of one language in one encoding; `starts` are the places where a block begins."""
 
-    blocks: bytes
+    blocks: memoryview
     starts: tuple[int, ...]
     entrances: int  # how many blocks begin in the first quarter: where fillings start
     words: tuple[bytes, ...]
 
-    def filling(self, word: int, length: int) -> bytes:
-        """Exactly `length` bytes of blocks, from a place that the draw chooses."""
-        start = self.starts[word % self.entrances]
-        front = b""
-        while length > len(self.blocks) - start:  # longer than the pool: once more from the beginning
-            front += self.blocks[start:]
-            length -= len(self.blocks) - start
+    def filling(self, word: int, length: int) -> tuple[bytes | memoryview, ...]:
+        """Exactly `length` bytes of blocks, from a place that the draw chooses; in pieces, to be copied only once."""
+        starts = self.starts
+        start = starts[word % self.entrances]
+        whole = starts[-1]
+        front: list[bytes | memoryview] = []
+        while length > whole - start:  # longer than the pool: once more from the beginning
+            front.append(self.blocks[start:])
+            length -= whole - start
             start = 0
-        end = self.starts[bisect_right(self.starts, start + length) - 1]
-        return front + self.blocks[start:end] + padding(length - (end - start))
+        end = starts[bisect_right(starts, start + length) - 1]
+        return (*front, self.blocks[start:end], padding(length - (end - start)))
 
 
 def padding(length: int) -> bytes:
     """A comment of exactly this length, or blank lines where a comment has no room."""
     if length < 8:
         return b"\n" * length
-    return b"<!--" + (_JUNK * (1 + length // len(_JUNK)))[: length - 7] + b"-->"
+    if length > len(_JUNK):
+        return b"<!--" + (_JUNK * (1 + length // len(_JUNK)))[: length - 7] + b"-->"
+    return b"<!--%b-->" % _JUNK[: length - 7]
 
 
 @lru_cache(maxsize=16)
@@ -98,7 +102,7 @@ def pool_of(language: str, codec: str) -> Pool:
         number += 1
     words = tuple(word.encode(codec, "replace") for word in vocabulary)
     entrances = bisect_right(starts, _POOL_BYTES // 4)
-    return Pool(b"".join(parts), (*starts, reached), entrances, words)
+    return Pool(memoryview(b"".join(parts)), (*starts, reached), entrances, words)
 
 
 def _block(vocabulary: tuple[str, ...], word: int, number: int) -> str:
