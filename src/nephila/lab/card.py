@@ -8,7 +8,7 @@ from typing import Final
 
 from nephila.config.sections import Lab
 from nephila.lab.addresses import address_of, shares_address, sites_at
-from nephila.lab.draw import Stream, Table, draw, key_of
+from nephila.lab.draw import Stream, Table, draw, site_key
 from nephila.lab.fates import Fate, Law, always_up, seed_fate
 from nephila.lab.names import Names
 from nephila.lab.paths import PathStyle, path_key
@@ -71,15 +71,15 @@ class Cards:
         self._lab = lab
         self._law = law
         self.names = names
-        # A card takes about 1.5 KB, an origin or a style 300 bytes: together 14 MB at the most.
+        # A card takes about 1.5 KB, an origin or a style 300 bytes: together 28 MB at the most.
         self.of = lru_cache(maxsize=1 << 12)(self._card)
-        self.origin = lru_cache(maxsize=1 << 14)(self._origin)
+        self.origin = lru_cache(maxsize=1 << 16)(self._origin)
         self.style = lru_cache(maxsize=1 << 13)(self._style)
         self.site_of = lru_cache(maxsize=1 << 12)(self._site_of)
 
     def model(self, site: int) -> int:
         """The site itself, or for 2 % of sites an earlier one that it mirrors (4.9)."""
-        word = key_of(self._law.seed, site, Stream.MIRROR)
+        word = site_key(self._law.seed, site, Stream.MIRROR)
         if site == 0 or word >> 32 >= _MIRROR_SHARE * (1 << 32):
             return site
         model = word % site
@@ -87,7 +87,7 @@ class Cards:
 
     def aliases(self, site: int) -> tuple[str, ...]:
         """Other host names of the site: a nickname, its address, or both (S0-9); none for 90 % of sites."""
-        word = key_of(self._law.seed, site, Stream.ALIAS)
+        word = site_key(self._law.seed, site, Stream.ALIAS)
         if word >> 32 >= _ALIAS_SHARE * (1 << 32):
             return ()
         model = self.model(site)  # only a home page that always answers can show that two names are one site
@@ -112,12 +112,12 @@ class Cards:
         return "" if port == 80 else f":{port}"
 
     def _origin(self, site: int) -> str:
-        refused = seed_fate(self._law, self.model(site)) is Fate.REFUSED
+        refused = self._law.faults and seed_fate(self._law, self.model(site)) is Fate.REFUSED
         return f"http://{self.names.name(site)}{self.port_suffix(self._lab.port + refused)}"
 
     def _style(self, model: int) -> PathStyle:
         """How a site that mirrors none writes its paths; links from other sites need no more of it than this."""
-        key = key_of(self._law.seed, model, Stream.CARD)
+        key = site_key(self._law.seed, model, Stream.CARD)
         tongue = TONGUES[_TONGUE.pick(draw(key, 0))][0]
         word = draw(key, 1)
         return PathStyle(
@@ -131,7 +131,7 @@ class Cards:
     def _card(self, site: int) -> Card:
         law = self._law
         model = self.model(site)
-        key = key_of(law.seed, model, Stream.CARD)
+        key = site_key(law.seed, model, Stream.CARD)
         word = draw(key, 1)
         says = word % 3
         paths = self.style(model)
@@ -147,7 +147,7 @@ class Cards:
             validates=bool(word >> 6 & 1),
             paths=paths,
             robots=robots_rules(law.seed, model, paths),
-            links_key=key_of(law.seed, model, Stream.LINKS),
-            look_key=key_of(law.seed, model, Stream.LOOK),
+            links_key=site_key(law.seed, model, Stream.LINKS),
+            look_key=site_key(law.seed, model, Stream.LOOK),
             fate=seed_fate(law, model),
         )

@@ -11,6 +11,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -80,6 +81,25 @@ def key_of(*parts: int) -> int:
         key = ((key ^ (key >> 27)) * _SECOND) & MASK
         key ^= key >> 31
     return key
+
+
+@lru_cache(maxsize=1 << 13)
+def _site_root(seed: int, site: int) -> int:
+    return key_of(seed, site)
+
+
+def site_key(seed: int, site: int, stream: Stream) -> int:
+    """key_of(seed, site, stream), where several streams of one site are asked for one after another."""
+    key = (_site_root(seed, site) + GOLDEN + stream) & MASK
+    key = ((key ^ (key >> 30)) * _FIRST) & MASK
+    key = ((key ^ (key >> 27)) * _SECOND) & MASK
+    return key ^ (key >> 31)
+
+
+@lru_cache(maxsize=256)
+def web_key(*parts: int) -> int:
+    """key_of, for the few keys that all sites of a web have in common."""
+    return key_of(*parts)
 
 
 def draw(key: int, number: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nephila.lab import figures
-from nephila.lab.draw import Stream, Table, draws, key_of, permuted
+from nephila.lab.draw import Stream, Table, draws, key_of, permuted, site_key, web_key
 
 
 class Fate(IntEnum):
@@ -96,6 +96,10 @@ _FAILURES: Final = (
     (Fate.HANG, _LEFT["rest"] * 0.1),
 )
 _FAILURE: Final = Table([weight for _, weight in _FAILURES])
+# By depth: a draw from here on fails. The last stands for all depths below the survey's.
+_FAILS_FROM: Final = [
+    np.uint64(round(figures.success(depth) * (1 << 32)) << 32) for depth in range(len(figures.REQUESTED) + 1)
+]
 _FAILURE_FATES: Final = np.array([fate for fate, _ in _FAILURES], dtype=np.uint8)
 
 
@@ -112,7 +116,7 @@ class Law:
 
 def stratum(law: Law, site: int, stream: Stream) -> int:
     """The site's place in a shuffled order of all sites: shares of sites hold at any scale, not only on average."""
-    return permuted(key_of(law.seed, stream, 1), site, law.sites)
+    return permuted(web_key(law.seed, stream, 1), site, law.sites)
 
 
 def seed_fate(law: Law, site: int) -> Fate:
@@ -122,7 +126,7 @@ def seed_fate(law: Law, site: int) -> Fate:
     if law.profile == "study":  # its seeds are up in 0 to 9 batches (S1-37); those of 0 fail as Table 1's failures do
         if batches_alive(law, site):
             return Fate.OK
-        return _SEED_FATES[1 + _SEED_FAILURE.pick(key_of(law.seed, site, Stream.SEED_FATE))][0]
+        return _SEED_FATES[1 + _SEED_FAILURE.pick(site_key(law.seed, site, Stream.SEED_FATE))][0]
     place = (stratum(law, site, Stream.SEED_FATE) << 64) // law.sites
     return _SEED_FATES[_SEED_FATE.pick(place)][0]
 
@@ -141,8 +145,8 @@ def page_fates(law: Law, key: int, depth: int, first: int, count: int) -> NDArra
     """The fates of pages of one depth below the home page."""
     fates = np.zeros(count, dtype=np.uint8)
     if law.faults:
-        words = draws(key, first, count)
-        failed = np.flatnonzero(words >> np.uint64(32) >= np.uint64(round(figures.success(depth) * (1 << 32))))
-        again = draws(key_of(key, Stream.CODE), first, count)[failed]
-        fates[failed] = _FAILURE_FATES[_FAILURE.picks(again)]
+        failed = (draws(key, first, count) >= _FAILS_FROM[min(depth, len(_FAILS_FROM) - 1)]).nonzero()[0]
+        if len(failed):
+            again = draws(key_of(key, Stream.CODE), first, count)[failed]
+            fates[failed] = _FAILURE_FATES[_FAILURE.picks(again)]
     return fates

@@ -70,13 +70,13 @@ class Linker:
         key = key_of(card.links_key, page)
         found: list[Link] = []
         origin, style = card.origin, card.paths
-        make_path, folds_case = self.book.path, style.folds_case
+        held, make_path, paths_key, folds_case = self.book.held, self.book.make, style.key, style.folds_case
         least = len(letters)
         budget = skeleton.size_bytes.item(page) - HEAD_BYTES
         first, last = skeleton.first_child.item(page), skeleton.first_child.item(page + 1)
-        for number in range(last - first):
-            word = draw(key, first + number)
-            path = make_path(style, first + number)
+        for number, child in enumerate(range(first, last)):
+            word = draw(key, child)
+            path = held.get(paths_key + child) or make_path(style, child)
             if folds_case:
                 path = _in_a_case(path, word)
             budget -= len(path) + LINK_BYTES
@@ -98,7 +98,7 @@ class Linker:
             else:
                 place = (word >> 32) / 4294967296.0
                 target = int(limit**place) - 1 if word & 0x100 else int(limit * place)
-                path = make_path(style, target)
+                path = held.get(paths_key + target) or make_path(style, target)
                 if folds_case:
                     path = _in_a_case(path, (word & 0xFFFFFFFF) << 20)  # the upper half has chosen the target
                 session = _session(word) if target and word >> 12 & 0xFF < _SESSION else ""
@@ -110,7 +110,7 @@ class Linker:
         if page == 0 and may_leave:
             found += self._island_next_door(card, further[0])
         if "h" in letters and extra_key >> 8 & 0xFF < _CANONICAL and budget > _CANONICAL_BYTES and len(found) > 3:
-            found.append(Link(origin, make_path(style, page), "h", "", True, extra_key, canonical=True))
+            found.append(Link(origin, self.book.path(style, page), "h", "", True, extra_key, canonical=True))
         while len(found) < least:  # HEAD_BYTES has room for these
             word = draw(extra_key, -1 - len(found))
             found.append(Link(origin, "/", letters[len(found)], "", True, word))

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from nephila.lab.draw import Stream, Table, draw, key_of
+from nephila.lab.draw import Stream, Table, draw, site_key, web_key
 from nephila.lab.listed import listed
 
 # kr 53.4 %, com 34.1 %, net 8.1 %, org 1.5 %, other 2.9 % (T9), laid over the label counts of S1-29:
@@ -56,11 +56,11 @@ def encode_number(number: int) -> str:
         number -= size
         tail += 1
         size *= 36
-    signs: list[str] = []
+    code = ""
     for _ in range(tail):
         number, rest = divmod(number, 36)
-        signs.append(_SIGNS[rest])
-    return _DIGITS[number] + "".join(reversed(signs))
+        code = _SIGNS[rest] + code
+    return _DIGITS[number] + code
 
 
 def decode_number(code: str) -> int:
@@ -88,23 +88,25 @@ class Names:
         """The site's other name, for sites that have one (S0-9)."""
         name = self.name(site)
         labels = name.split(".")
-        nick = _NICKNAMES[draw(key_of(self._seed, Stream.NAME, 1), site) >> 62]
+        nick = _NICKNAMES[draw(web_key(self._seed, Stream.NAME, 1), site) >> 62]
         telling = next(i for i, label in enumerate(labels) if any(sign.isdigit() for sign in label))
         return ".".join([nick, *labels[telling:]])
 
     def _name(self, site: int) -> str:
-        key = key_of(self._seed, site, Stream.NAME)
+        key = site_key(self._seed, site, Stream.NAME)
         _, labels, korean = _SHAPES[_SHAPE.pick(draw(key, 0))]
         suffix = _KR[_KR_SHARES.pick(draw(key, 1))] if korean else _WORLD[_WORLD_SHARES.pick(draw(key, 1))]
-        outer = draw(key, 2)
-        front: list[str] = []
+        front = ""
         spare = labels - suffix.count(".") - 2
         if spare:
-            front.append(_OUTER[(outer >> 32) % len(_OUTER)])
-        front += [_INNER[(outer >> (8 * i)) % len(_INNER)] for i in range(spare - 1)]
+            outer = draw(key, 2)
+            front = _OUTER[(outer >> 32) % len(_OUTER)] + "."
+            for inner in range(spare - 1):
+                front += _INNER[(outer >> (8 * inner)) % len(_INNER)] + "."
         code = encode_number(site)
-        letters = max(_LEAST_LETTERS + _LETTERS.pick(draw(key, 3)) - len(code), 0)
-        return ".".join([*front, _letters(draw(key, 4), letters) + code, suffix])
+        letters = _LEAST_LETTERS + _LETTERS.pick(draw(key, 3)) - len(code)
+        telling = _letters(draw(key, 4), letters) + code if letters > 0 else code
+        return f"{front}{telling}.{suffix}"
 
     def _number(self, name: str) -> int | None:
         """The site of a name or nickname (whether the site has that nickname is not asked here)."""
@@ -119,7 +121,8 @@ class Names:
 
 def _letters(word: int, count: int) -> str:
     text = ""
+    syllables = len(_SYLLABLES)
     while len(text) < count:
-        text += _SYLLABLES[word % len(_SYLLABLES)]
+        text += _SYLLABLES[word % syllables]
         word = (word >> 5) | ((word & 31) << 59)
     return text[:count]

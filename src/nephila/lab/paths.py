@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from nephila.lab.draw import Stream, Table, draw, draws, key_of
+from nephila.lab.draw import Stream, Table, draw, draws, key_of, site_key
 from nephila.lab.listed import listed
 
 _SHORTEST: Final = 12
@@ -85,7 +85,7 @@ class PathStyle:
 
 
 def path_key(seed: int, site: int) -> int:
-    return key_of(seed, site, Stream.PATH)
+    return site_key(seed, site, Stream.PATH)
 
 
 def path_lengths(seed: int, site: int, pages: int) -> NDArray[np.int64]:
@@ -134,23 +134,24 @@ class PathBook:
     Two generations of at most `_PATHS_HELD` paths each, some 300 bytes a path at the most: 10 MB.
     """
 
-    __slots__ = ("_before", "_held")
+    __slots__ = ("_before", "held")
 
     def __init__(self) -> None:
-        self._held: dict[int, str] = {}  # key of the site's paths + page; keys are 64-bit hashes
+        self.held: dict[int, str] = {}  # by key of the site's paths + page; keys are 64-bit hashes
         self._before: dict[int, str] = {}
 
     def path(self, style: PathStyle, page: int) -> str:
         """The same as `path_of`."""
-        if page == 0:
-            return "/"
+        return self.held.get(style.key + page) or self.make(style, page)
+
+    def make(self, style: PathStyle, page: int) -> str:
+        """The path of a page that `held` does not hold."""
         name = style.key + page
-        path = self._held.get(name)
-        if path is None:
-            path = self._before.get(name) or path_of(style, page)
-            if len(self._held) >= _PATHS_HELD:
-                self._before, self._held = self._held, {}
-            self._held[name] = path
+        path = self._before.get(name) or path_of(style, page)
+        if len(self.held) >= _PATHS_HELD:
+            self._before = self.held.copy()
+            self.held.clear()  # the same dict for ever: `links` keeps hold of it
+        self.held[name] = path
         return path
 
 

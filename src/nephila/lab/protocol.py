@@ -28,6 +28,7 @@ _MAX_BODY_BYTES: Final = 64 * 2**10
 _MAX_QUEUED: Final = 16
 _WAIT_SLICE_S: Final = 0.25  # a clock that is set anew takes hold of running pauses within this real time
 _NO_LINGER: Final = struct.pack("ii", 1, 0)  # close() sends RST
+_NOTED_HEADERS: Final = frozenset((b"host", b"if-none-match", b"if-modified-since", b"content-type"))
 _SITE_METHODS: Final = ("GET", "HEAD")
 
 
@@ -121,7 +122,7 @@ class SiteProtocol(asyncio.Protocol):
         self._url = b""
         self._body = b""
         self._hosts = 0
-        self._headers = {b"host": "", b"if-none-match": "", b"if-modified-since": "", b"content-type": ""}
+        self._headers: dict[bytes, str] = {}
 
     def on_message_begin(self) -> None:
         self._forget_request()
@@ -132,7 +133,7 @@ class SiteProtocol(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         key = name.lower()
-        if key in self._headers:
+        if key in _NOTED_HEADERS:
             self._headers[key] = value.decode("latin-1")
             self._hosts += key == b"host"
 
@@ -147,7 +148,8 @@ class SiteProtocol(asyncio.Protocol):
         parser = self._parser
         assert parser is not None  # it is calling
         version = parser.get_http_version()
-        target, host = _target_and_host(self._url.decode("latin-1"), self._headers[b"host"])
+        headers = self._headers
+        target, host = _target_and_host(self._url.decode("latin-1"), headers.get(b"host", ""))
         if self._hosts > 1 or (not host and version != "1.0"):
             self._waiting.append(None)  # RFC 9112 3.2
             return
@@ -159,9 +161,9 @@ class SiteProtocol(asyncio.Protocol):
             address=self._address,
             http_version=version,
             keep_alive=parser.should_keep_alive(),
-            if_none_match=self._headers[b"if-none-match"],
-            if_modified_since=self._headers[b"if-modified-since"],
-            content_type=self._headers[b"content-type"],
+            if_none_match=headers.get(b"if-none-match", ""),
+            if_modified_since=headers.get(b"if-modified-since", ""),
+            content_type=headers.get(b"content-type", ""),
             body=self._body,
         )
         self._waiting.append((request, self._started_ns))
@@ -204,11 +206,11 @@ class SiteProtocol(asyncio.Protocol):
         transport = self._transport
         while transport is not None and not self._paused:
             step = next(self._steps)
-            if isinstance(step, Wait):
-                self._wait(step.simulated_s)
-                return
             if isinstance(step, End):
                 self._finish(step, transport)
+                return
+            if isinstance(step, Wait):
+                self._wait(step.simulated_s)
                 return
             self._written_ns = time.monotonic_ns()
             transport.write(step)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from nephila.lab.draw import Stream, draw, key_of
+from nephila.lab.draw import Stream, draw, site_key
 from nephila.lab.paths import PathStyle
 
 _SHARE: Final = 0.20
@@ -44,7 +44,7 @@ class RobotsRules:
 
 def robots_rules(seed: int, site: int, paths: PathStyle) -> RobotsRules | None:
     """The rules of a site; None: it has no robots.txt."""
-    key = key_of(seed, site, Stream.ROBOTS)
+    key = site_key(seed, site, Stream.ROBOTS)
     if draw(key, 0) >> 32 >= _SHARE * (1 << 32):
         return None
     word = draw(key, 1)

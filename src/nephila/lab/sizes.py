@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nephila.lab import figures
-from nephila.lab.draw import Quantiles, Stream, Table, draws, key_of
+from nephila.lab.draw import Quantiles, Stream, Table, draws, key_of, site_key
 
 _MU: Final = 9.3125
 _SIGMA: Final = 1.0
 _TAIL_STEPS: Final = figures.SIZE_STEPS[1:]
 _TAIL_SHARE: Final = sum(_TAIL_STEPS) / sum(figures.SIZE_STEPS)
+_TAIL_BELOW: Final = np.uint64(round(_TAIL_SHARE * (1 << 32)) << 32)
 _TAIL: Final = Table(_TAIL_STEPS)
 
 
@@ -34,10 +35,10 @@ def _body() -> Quantiles:
 
 def page_sizes(seed: int, site: int, pages: int) -> NDArray[np.int64]:
     """The sizes in bytes of the first pages of a site."""
-    key = key_of(seed, site, Stream.SIZE)
+    key = site_key(seed, site, Stream.SIZE)
     sizes = _body().picks(draws(key, 0, pages))
     again = draws(key_of(key, 1), 0, pages)
-    large = np.flatnonzero(again >> np.uint64(32) < np.uint64(round(_TAIL_SHARE * (1 << 32))))
+    large = (again < _TAIL_BELOW).nonzero()[0]
     if len(large):
         words = draws(key_of(key, 2), 0, pages)[large]
         inside = (words & np.uint64(0xFFFFFFFF)).astype(np.int64) * figures.SIZE_STEP_BYTES >> 32

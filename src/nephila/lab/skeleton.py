@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nephila.lab import figures
-from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, key_of
+from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, site_key
 from nephila.lab.fates import Fate, Law, page_fates, seed_fate, stratum
 from nephila.lab.paths import path_lengths
 from nephila.lab.sizes import page_sizes
@@ -37,7 +37,11 @@ _HOME_FRAMES: Final = 0.15
 
 KINDS: Final = ("000", "00f", "0a0", "h00", "h0f", "ha0", "haf")
 _KIND: Final = Table([figures.LINK_KINDS[kind] for kind in KINDS[1:]])
-_WITHOUT_FRAMES: Final = np.array([0, 2, 2, 3, 3, 5, 5], dtype=np.uint8)
+_FRAMES_ALONE: Final = KINDS.index("00f")
+_WITHOUT_FRAMES: Final = np.array([0, 2, 2, 3, 3, 5, 5], dtype=np.int64)
+_BY_16: Final = np.uint64(16)
+_LOW_16: Final = np.uint64(0xFFFF)
+_COPIED_BELOW: Final = np.uint64(round(COPY_SHARE * 65536))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +77,18 @@ def host_factor(law: Law, site: int) -> float:
     return float(slices * (((place + 1) / slices) ** power - (place / slices) ** power))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def home_children(law: Law, site: int) -> int:
     """Pages of depth 1; they are numbered from 1 on. Cheap, so that other sites may link to one of them."""
     if law.max_depth == 0 or seed_fate(law, site) is not Fate.OK:
         return 0
     mean = figures.offspring(0) * (1.0 if law.faults else figures.success(0)) * host_factor(law, site)
-    return geometric(draw(key_of(law.seed, site, Stream.OFFSPRING), 0), mean)
+    return geometric(draw(site_key(law.seed, site, Stream.OFFSPRING), 0), mean)
 
 
 def island_pages(law: Law, site: int) -> int:
     """Pages of the site that only another site links to; 0 for most sites."""
-    word = key_of(law.seed, site, Stream.ISLAND)
+    word = site_key(law.seed, site, Stream.ISLAND)
     if law.sites < 2 or word >> 32 >= ISLAND_SHARE * (1 << 32) or seed_fate(law, site) is not Fate.OK:
         return 0
     return 2 + (word & 7)
@@ -113,8 +117,8 @@ def grow(law: Law, site: int) -> Skeleton:
     fates = [np.array([seed_fate(law, site)], dtype=np.uint8)]
     children = [np.array([home_children(law, site)], dtype=np.int64)]
     starts = [0, 1]
-    fate_key = key_of(law.seed, site, Stream.FATE)
-    offspring_key = key_of(law.seed, site, Stream.OFFSPRING)
+    fate_key = site_key(law.seed, site, Stream.FATE)
+    offspring_key = site_key(law.seed, site, Stream.OFFSPRING)
     for depth in range(1, law.max_depth + 1):
         count = int(children[-1].sum())
         if count == 0:
@@ -123,7 +127,8 @@ def grow(law: Law, site: int) -> Skeleton:
         fates.append(page_fates(law, fate_key, depth, first, count))
         if depth < law.max_depth:
             numbers = _offspring(depth, law.faults).picks(draws(offspring_key, first, count))
-            numbers[fates[-1] != Fate.OK] = 0
+            if law.faults:
+                numbers *= fates[-1] == 0  # what is not downloaded has no children
         else:
             numbers = np.zeros(count, dtype=np.int64)
         children.append(numbers)
@@ -143,37 +148,44 @@ def _dress(
     pages = len(fate)
     tree = starts[-1]
     # Children of p start after the home page and the children of all pages before p.
-    first_child = np.zeros(pages + 1, dtype=np.int64)
-    np.cumsum(children, out=first_child[1:])
+    first_child = np.empty(pages + 1, dtype=np.int32)
+    first_child[0] = 0
+    children.cumsum(out=first_child[1:])
     first_child += 1
-    words = draws(key_of(law.seed, site, Stream.KIND), 0, pages)
+    words = draws(site_key(law.seed, site, Stream.KIND), 0, pages)
     childless = children == 0
-    kind = (1 + _KIND.picks(words)).astype(np.uint8)
-    if 0 < children[0] <= _FRAMES_AT_MOST and int(words[0] & np.uint64(0xFF)) < _HOME_FRAMES * 256:
-        kind[0] = KINDS.index("00f")
-    crowded = children > _FRAMES_AT_MOST
+    kind = _KIND.picks(words)
+    kind += 1
+    if 0 < children[0] <= _FRAMES_AT_MOST and int(words[0]) & 0xFF < _HOME_FRAMES * 256:
+        kind[0] = _FRAMES_ALONE
+    crowded = (children > _FRAMES_AT_MOST).nonzero()[0]
     kind[crowded] = _WITHOUT_FRAMES[kind[crowded]]
-    low = words & np.uint64(0xFFFF)
-    dangling_share = DANGLING_SHARE[law.profile] / leaf_share(law.max_depth)
-    kind[childless & (low < np.uint64(round(dangling_share * 65536)))] = 0
+    kind[childless & (words & _LOW_16 < _dangling_below(law.profile, law.max_depth))] = 0
     copy = np.zeros(pages, dtype=np.bool_)
-    plain = childless & (fate == Fate.OK)
-    odd = slice(3, tree, 2)
-    before = slice(2, tree - 1, 2)
-    copy[odd] = plain[odd] & plain[before][: len(copy[odd])] & _chosen(words[odd], COPY_SHARE)
+    if tree > 3:
+        plain = childless & (fate == 0)
+        odd, before = plain[3:tree:2], plain[2 : tree - 1 : 2]
+        copy[3:tree:2] = odd & before & (words[3:tree:2] >> _BY_16 & _LOW_16 < _COPIED_BELOW)
     size = page_sizes(law.seed, site, pages)
-    needed = np.zeros(pages + 1, dtype=np.int64)
-    np.cumsum(path_lengths(law.seed, site, pages) + LINK_BYTES, out=needed[1:])
-    size = np.maximum(size, HEAD_BYTES + needed[first_child[1:]] - needed[first_child[:-1]])
-    size[0] = max(int(size[0]), HEAD_BYTES + int(needed[first_child[1]] - needed[1]) + _NEXT_DOOR_BYTES)
-    copies = np.flatnonzero(copy)
+    # What the links to the pages before a page take; between two children, what the links to those between take.
+    lengths = path_lengths(law.seed, site, pages)
+    lengths += LINK_BYTES
+    taken = np.zeros(pages + 1, dtype=np.int64)
+    lengths.cumsum(out=taken[1:])
+    reached = taken[first_child]
+    needed = reached[1:] - reached[:-1]
+    needed += HEAD_BYTES
+    np.maximum(size, needed, out=size)
+    size[0] = max(int(size[0]), HEAD_BYTES + int(reached[1] - taken[1]) + _NEXT_DOOR_BYTES)
+    copies = copy.nonzero()[0]
     size[copies] = size[copies - 1]
     kind[copies] = kind[copies - 1]
-    return Skeleton(starts, first_child.astype(np.int32), fate, size.astype(np.int32), kind, copy)
+    return Skeleton(starts, first_child, fate, size.astype(np.int32), kind.astype(np.uint8), copy)
 
 
-def _chosen(words: NDArray[np.uint64], part: float) -> NDArray[np.bool_]:
-    return (words >> np.uint64(16) & np.uint64(0xFFFF)) < np.uint64(round(part * 65536))
+@lru_cache(maxsize=16)
+def _dangling_below(profile: str, max_depth: int) -> np.uint64:
+    return np.uint64(round(DANGLING_SHARE[profile] / leaf_share(max_depth) * 65536))
 
 
 class Skeletons:

@@ -29,6 +29,7 @@ _DEPTHS: Final = {"survey": 5, "study": 9}
 _SLOW_NAME_S: Final = 2.0
 _SLOW_SHARE: Final = 0.005
 _MOVED_AWAY: Final = 13  # of 256: 5 % of moved pages have gone to another site
+_FATES: Final = tuple(Fate)
 _PLAIN_HTML: Final = (("Content-Type", "text/html"),)
 _STATUS: Final = {Fate.NOT_FOUND: 404, Fate.FORBIDDEN: 403, Fate.SERVER_ERROR: 500}
 _MANNERS: Final = {
@@ -139,7 +140,7 @@ class Web:
 
     def fate(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Fate:
         """What becomes of a request for a page at a moment."""
-        fate = Fate(skeleton.fate[page])
+        fate = _FATES[skeleton.fate.item(page)]
         if page == 0 and fate is Fate.OK:
             return home_fate_at(self.law, card.model, self.clock_origin, now) or fate
         return fate
