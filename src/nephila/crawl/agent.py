@@ -43,7 +43,7 @@ from nephila.crawl.messages import (
     decode_for_agent,
     encode,
 )
-from nephila.crawl.outcome import start_next_time
+from nephila.crawl.outcome import patience_s, start_next_time
 from nephila.crawl.politeness import Answered, Pace, address_delay_after, after_restart
 from nephila.crawl.recording import SEED_KIND, offer
 from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
@@ -115,6 +115,8 @@ class Agent:
         others: list[asyncio.Task[Any]] = [
             asyncio.create_task(work) for work in (self._send_all(), self._listen(), self._report())
         ]
+        for task in others:
+            task.add_done_callback(self._committer_ended)
         try:
             self._begin()
             ended = asyncio.create_task(self._ended.wait())
@@ -301,26 +303,17 @@ class Agent:
         self._wake()
 
     def _new_site(self, slot: Slot, site: NewSite) -> None:
-        """A site to collect, or one without an address: then its seeds have their outcome already."""
-        before = slot.row(site.number)
-        state = "waiting" if site.address else "unreachable"
-        row = before or SiteRow(site.number, site.url, site.address, site.given, state)
-        row = replace(row, address=site.address, state=state, outcome=site.outcome, reason=site.reason)
-        if before is not None and site.address:
-            slot.group.revived.append(site.number)
+        """A site to collect; it comes into memory when it is on disk."""
+        row = SiteRow(site.number, site.url, site.address, site.given, "waiting")
         for seed in site.seeds:
-            if before is None or not slot.state.knows(site.number, url_hash(seed.path)):
-                row = self._seed_row(slot, row, FurtherSeed(site.number, seed))
+            row = self._seed_row(slot, row, FurtherSeed(site.number, seed))
         slot.keep(row)
-        if site.address:
-            slot.group.opened.append(site.number)
-        else:
-            slot.group.ended.append(SiteEnded(site.number, "done", slot.applied))
+        slot.group.opened.append(site.number)
 
     def _seed_row(self, slot: Slot, row: SiteRow, further: FurtherSeed) -> SiteRow:
         """A seed of a site that is not in memory; returns the site's row with one page more."""
         seed = further.seed
-        outcome = Outcome(row.outcome) if row.state in ("unreachable", "alias", "asleep") else Outcome.WAITING
+        outcome = Outcome(row.outcome) if row.state in ("alias", "asleep") else Outcome.WAITING
         slot.find(
             FoundPage(
                 row.site, url_hash(seed.path), seed.path, 0, row.known, outcome, row.reason, self.setup.clock.now(),
@@ -358,8 +351,7 @@ class Agent:
             if row.state == "waiting":
                 slot.group.opened.append(row.site)
         if row.state != "waiting":
-            state = "done" if row.state == "unreachable" else row.state
-            slot.group.ended.append(SiteEnded(row.site, state, slot.applied, row.alias_of or 0))
+            slot.group.ended.append(SiteEnded(row.site, row.state, slot.applied, row.alias_of or 0))
 
     # Sites in memory
 
@@ -382,7 +374,11 @@ class Agent:
     def _activate(self, slot: Slot, row: SiteRow) -> None:
         context = self._context(slot, row)
         context.load(slot.state.todo(row.site, MAX_TASKS))
-        context.more_on_disk = context.more_on_disk or slot.lets_in
+        # A seed that came after the site was written is in a group that is not on disk yet.
+        late = [page for group in (slot.committing, slot.group) for page in group.found if page.site == row.site]
+        for page in late:
+            context.seen.add(page.hash)
+        context.more_on_disk = context.more_on_disk or bool(late) or slot.lets_in
         self.collecting.contexts[row.site] = context
         self.collecting.comparing[slot.number].begin(context)
         lane = self._lanes.get(row.address)
@@ -407,6 +403,7 @@ class Agent:
             contents=slot.state.contents(row.site),
             known=row.known,
             retries=start.retries,
+            patience_s=patience_s(self._config.crawl),
             pace=self._pace_of_site(slot, row),
             robots=self.collecting.robots_from(row.robots),
             home=row.home,

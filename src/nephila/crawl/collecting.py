@@ -355,10 +355,8 @@ class Collecting:
         self._heed_crawl_delay(context)
         self.slot_of(context).keep(context.row("waiting", robots=self.robots_bytes(context.robots)))
         if context.robots.standing is not Standing.UNREACHABLE:
-            context.robots_failures = 0
             return True
-        context.robots_failures += 1
-        if context.robots_failures > self.setup.config.crawl.give_up:
+        if context.robots.failures > self.setup.config.crawl.give_up:  # in a row, earlier runs included (S1-11)
             self.give_up(context, Outcome.DEFERRED_ROBOTS, f"robots.txt: {context.robots.reason}")
             return False
         return True

@@ -18,7 +18,7 @@ from typing import Any, Final, assert_never
 from nephila.config.sections import Config
 from nephila.crawl.agent import AgentArgument, agent
 from nephila.crawl.collecting import PAGES_PURSE
-from nephila.crawl.fetcher import needs_contact
+from nephila.crawl.fetcher import lacks_contact, needs_contact
 from nephila.crawl.messages import (
     Exhausted,
     Failed,
@@ -59,8 +59,8 @@ LEASE_BATCH: Final = 500
 HAND_OUT_EVERY_S: Final = 0.02
 FULL_FOR_S: Final = 0.2
 LISTENER: Final = "listener"
-MAX_DEATHS: Final = 50
-"""Agents that may die in one run before it is given up: something is wrong with this machine."""
+MAX_DEATHS: Final = 10
+"""Agents that may die in a row without having brought a page: something is wrong with this machine."""
 
 _RETRIED: Final = frozenset({Outcome.DNS_FAIL, Outcome.DNS_TIMEOUT})
 
@@ -114,6 +114,7 @@ class Coordinator:
         self.members: list[Member] = []
         self.traffic = Traffic()
         self.deaths = 0
+        self._vain_deaths = 0
         self.finished: list[Progress] = []  # the last word of agents that are gone
         self._looking_up: set[int] = set()
         self._located: list[Located] = []
@@ -209,10 +210,12 @@ class Coordinator:
     async def _bury(self, member: Member, code: int | None) -> None:
         """A dead agent's slots are given out again; its leases were never lost."""
         self.deaths += 1
-        if self.deaths > MAX_DEATHS:
+        brought_pages = member.progress is not None and member.progress.pages > 0
+        self._vain_deaths = 0 if brought_pages else self._vain_deaths + 1
+        if self._vain_deaths > MAX_DEATHS:
             self._failure = WorkerDiedError(
-                f"agents died {self.deaths} times in this run, the last with code {code}; everything committed is "
-                "safe: look for the reason (memory, disk), then run the same command again."
+                f"agents died {self._vain_deaths} times in a row without a page, the last with code {code}; everything "
+                "committed is safe: look for the reason (memory, disk), then run the same command again."
             )
         elif self._how is None:
             await self._start(member.number, member.slots)
@@ -320,15 +323,25 @@ class Coordinator:
     async def _look_up(self, site: WaitingSite) -> None:
         found = await self._setup.resolver.resolve(host_of(site.url))
         if isinstance(found, Resolved):
-            needs_contact(found.addresses, self._config.net)
-            self._located.append(Located(site.number, found.addresses[0]))
+            if site.given:
+                needs_contact(found.addresses, self._config.net)
+            if lacks_contact(found.addresses, self._config.net):
+                self._set_unreachable(site, Outcome.SCOPE_REJECTED, "net.contact is not set")
+            else:
+                self._located.append(Located(site.number, found.addresses[0]))
         elif found.outcome in _RETRIED and not site.tries:
+            self._setup.resolver.forget(host_of(site.url))
             self.sites.look_up_failed(site.number)
             self._looking_up.discard(site.number)
         else:
-            self._located.append(Located(site.number, "", found.outcome.value, found.reason))
+            self._set_unreachable(site, found.outcome, found.reason)
         if len(self._located) >= LEASE_BATCH:
             await self._lease()
+
+    def _set_unreachable(self, site: WaitingSite, outcome: Outcome, reason: str) -> None:
+        self.sites.set_unreachable(site.number, outcome, reason)
+        self._looking_up.discard(site.number)
+        self._event.set()
 
     async def _lease(self) -> None:
         if not self._located:

@@ -19,6 +19,7 @@ from nephila.crawl.request import (
     FetchRequest,
     Site,
     fixed_lines,
+    lacks_contact,
     needs_contact,
     request_bytes,
     sendable,
@@ -37,6 +38,7 @@ __all__ = [
     "Limits",
     "Site",
     "fetching",
+    "lacks_contact",
     "needs_contact",
     "user_agent",
 ]

@@ -159,7 +159,6 @@ class Group:
     visited: list[Visited] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     swept: list[Swept] = field(default_factory=list)
-    revived: list[int] = field(default_factory=list)  # sites that have an address now
     opened: list[int] = field(default_factory=list)  # sites that can be collected once this group is on disk
     sites: dict[int, SiteRow] = field(default_factory=dict)
     figures: dict[int, SiteFigures] = field(default_factory=dict)  # of sites whose row is not in `sites`
@@ -180,7 +179,7 @@ class Group:
 
     def is_empty(self) -> bool:
         return not (
-            self.found or self.visited or self.judged or self.swept or self.revived or self.opened or self.sites
+            self.found or self.visited or self.judged or self.swept  or self.opened or self.sites
             or self.parties or self.outside or self.links or self.ended or self.returned or self.granted or self.orders
             or self.figures or self.let_in
         )  # fmt: skip

@@ -24,6 +24,7 @@ from nephila.crawl.site import (
     BecomeAlias,
     Close,
     Ended,
+    GiveUp,
     Load,
     Refuse,
     SiteContext,
@@ -107,6 +108,9 @@ class Lane:
     async def _do(self, context: SiteContext, step: Step) -> None:
         collecting, clock = self._collecting, self._collecting.setup.clock
         match step:
+            case GiveUp(outcome=outcome, reason=reason):
+                collecting.give_up(context, outcome, reason)
+                self.contexts.remove(context)
             case Ended():
                 if await collecting.end(context, alone=len(self.contexts) == 1):
                     self.contexts.remove(context)

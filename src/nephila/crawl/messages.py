@@ -22,13 +22,11 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class NewSite(msgspec.Struct, frozen=True, array_like=True):
-    """A site that a slot is to collect from now on. Without an address, `outcome` says why there is none."""
+    """A site that a slot is to collect from now on."""
 
     number: int
     url: str
     address: str
-    outcome: str
-    reason: str
     given: bool  # named by the user; decides which of two aliases is the canonical one
     seeds: tuple[Seed, ...]
 

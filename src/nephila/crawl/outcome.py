@@ -195,7 +195,12 @@ def start_next_time(failed_runs: int, crawl: Crawl) -> Start:
     """A site that failed in the last runs, so many in a row, is tried later and less (S1-11)."""
     if failed_runs <= 0:
         return Start(0.0, crawl.retries)
-    return Start(_doubled(crawl, failed_runs - 1), max(0, crawl.retries - failed_runs))
+    return Start(min(patience_s(crawl), _doubled(crawl, failed_runs - 1)), max(0, crawl.retries - failed_runs))
+
+
+def patience_s(crawl: Crawl) -> float:
+    """The longest that a run waits for a site that is down: no dead site keeps a run from its end for days."""
+    return _doubled(crawl, crawl.give_up)
 
 
 def failed_runs_after(failed_runs: int, seed_outcome: Outcome, status: int = 0) -> int:

@@ -15,7 +15,7 @@ class KnownPage:
     """One URL and what has become of it."""
 
     url: str
-    slot: int
+    slot: int | None  # None: no slot has its site
     depth: int
     outcome: Outcome
     reason: str
@@ -24,8 +24,24 @@ class KnownPage:
     archive_offset: int | None
 
 
+def _without_address(folder: CrawlFolder) -> Iterator[KnownPage]:
+    """Seeds of sites that no slot has, because their names have no address: the site's outcome is theirs."""
+    sql = """SELECT sites.url || path, outcome, reason FROM seeds JOIN sites USING (site)
+             WHERE state = 'done' AND slot IS NULL"""
+    if not folder.coordinator_database.exists():
+        return
+    with database_errors(folder.coordinator_database):
+        reader = open_reader(folder.coordinator_database)
+        try:
+            for url, outcome, reason in reader.execute(sql):
+                yield KnownPage(url, None, 0, Outcome(outcome), reason, None, None, None)
+        finally:
+            reader.close()
+
+
 def read_pages(folder: CrawlFolder) -> Iterator[KnownPage]:
     """All URLs ever known of the sites of this crawl, in no particular order."""
+    yield from _without_address(folder)
     sql = """SELECT sites.url || path, depth, pages.outcome, pages.reason, checksum, archive_file, archive_offset
              FROM pages JOIN sites USING (site)"""
     for slot in folder.slots():

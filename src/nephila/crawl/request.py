@@ -7,7 +7,7 @@ Location header can write a second request (N8, B6). No cookies, no credentials,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -119,13 +119,17 @@ def user_agent(net: Net) -> str:
     return f"{name} (+{net.contact})" if net.contact else name
 
 
-def needs_contact(addresses: Iterable[str], net: Net) -> None:
+def lacks_contact(addresses: Sequence[str], net: Net) -> bool:
+    """Whether asking these addresses would leave this machine without saying who to turn to."""
+    return not net.contact and any(not is_loopback(address) for address in addresses)
+
+
+def needs_contact(addresses: Sequence[str], net: Net) -> None:
     """Refuse to leave this machine without saying who to turn to."""
-    if net.contact:
+    if not lacks_contact(addresses, net):
         return
-    outside = next((address for address in addresses if not is_loopback(address)), None)
-    if outside is not None:
-        raise UsageError(
-            f"{outside} is not on this machine: set net.contact to a URL or mail address first, so that those who run "
-            'the sites know whom to ask (--set net.contact="https://example.org/our-robot").'
-        )
+    outside = next(address for address in addresses if not is_loopback(address))
+    raise UsageError(
+        f"{outside} is not on this machine: set net.contact to a URL or mail address first, so that those who run "
+        'the sites know whom to ask (--set net.contact="https://example.org/our-robot").'
+    )

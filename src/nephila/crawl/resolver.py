@@ -181,6 +181,10 @@ class Resolver:
             task.add_done_callback(lambda _: self._under_way.pop(name, None))
         return await asyncio.shield(task)
 
+    def forget(self, host: str) -> None:
+        """What was found is not to be believed: the next look-up asks again."""
+        self._known.pop(_plain(host), None)
+
     async def aclose(self) -> None:
         """Give up what is under way and close the sockets."""
         tasks = list(self._under_way.values())

@@ -90,11 +90,19 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The run ends without this site; its URLs wait for the next one."""
+
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """Nothing is left to request."""
 
 
-Step = AskRobots | AskPage | AskHome | AskSample | BecomeAlias | Close | Refuse | Load | Wait | Ended
+Step = AskRobots | AskPage | AskHome | AskSample | BecomeAlias | Close | Refuse | Load | Wait | GiveUp | Ended
 
 
 @dataclass(slots=True)
@@ -110,6 +118,7 @@ class SiteContext:
     contents: dict[bytes, int]
     known: int
     retries: int
+    patience_s: float  # the longest that this run waits for the site's robots.txt
     pace: Pace
     robots: RobotsState | None = None
     home: bytes | None = None
@@ -125,7 +134,6 @@ class SiteContext:
     busy: bool = False  # something is being done that nothing else may be done beside
     health: Health = field(default_factory=Health)
     busy_in_a_row: int = 0
-    robots_failures: int = 0  # in this run
     asleep_until: float = 0.0
     last_ms: int = 0
     requested: int = 0
@@ -237,7 +245,10 @@ def next_step(context: SiteContext, now: float, utc_now: float, *, obey_robots: 
             return Refuse(task, Outcome.BLOCKED_ROBOTS, f"Disallow: {rule.pattern}" if rule is not None else "")
         case Permission.DEFERRED:
             assert context.robots is not None
-            return Wait(now + max(0.0, context.robots.next_ask_at - utc_now))
+            wait_s = max(0.0, context.robots.next_ask_at - utc_now)
+            if wait_s > context.patience_s:
+                return GiveUp(Outcome.DEFERRED_ROBOTS, f"robots.txt: {context.robots.reason}")
+            return Wait(now + wait_s)
 
 
 def _about_home(context: SiteContext, utc_now: float, *, obey_robots: bool) -> Step | None:

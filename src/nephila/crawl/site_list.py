@@ -23,6 +23,8 @@ from nephila.urls import hash128, split, url_hash
 
 _MAX_SITES: Final = "crawl.max_sites"
 _NO_LAST: Final = 1 << 62
+PARCEL_SEEDS: Final = 5_000
+"""Sites and seeds in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,10 @@ class WaitingSite:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A site whose name was looked up: its address, or the outcome that says why it has none."""
+    """A site whose name was looked up and has an address."""
 
     number: int
     address: str
-    outcome: str = ""
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,22 @@ class _Drafts:
     def slots(self) -> set[int]:
         return {*self.sites, *self.seeds, *self.credits, *self.let_in}
 
+    def parcels(self, slot: int) -> Iterator[Orders]:
+        """The slot's orders in parcels that fit into a frame, not yet numbered; sites come before their further seeds."""
+        sites: list[NewSite] = []
+        weight = 0
+        for site in self.sites[slot]:
+            weight += 1 + len(site.seeds)
+            if sites and weight > PARCEL_SEEDS:
+                yield Orders(slot, 0, tuple(sites))
+                sites, weight = [], 1 + len(site.seeds)
+            sites.append(site)
+        seeds = self.seeds[slot]
+        first, rest = seeds[:PARCEL_SEEDS], seeds[PARCEL_SEEDS:]
+        yield Orders(slot, 0, tuple(sites), tuple(first), tuple(self.credits[slot]), slot in self.let_in)
+        for start in range(0, len(rest), PARCEL_SEEDS):
+            yield Orders(slot, 0, seeds=tuple(rest[start : start + PARCEL_SEEDS]))
+
 
 class SiteList:
     """`state/coordinator.db`."""
@@ -82,6 +98,11 @@ class SiteList:
         with transaction(self._db):
             self._db.executemany("INSERT OR IGNORE INTO slots VALUES (?, 0, 0)", ((slot,) for slot in range(slots)))
         self.slots: list[int] = [row[0] for row in self._db.execute("SELECT slot FROM slots ORDER BY slot")]
+
+        # Counted once: asking for them at each link would cost more the more there are.
+        self._site_count = self._number("SELECT count(*) FROM sites")
+        self._owned = dict.fromkeys(self.slots, 0)
+        self._owned.update(self._db.execute("SELECT slot, count(*) FROM addresses GROUP BY slot"))
 
     def close(self) -> None:
         self._db.close()
@@ -122,20 +143,29 @@ class SiteList:
         drafts = _Drafts()
         with transaction(self._db):
             for site in located:
-                slot = self._slot_of(site)
+                slot = self._slot_of(site.address)
                 url, given = next(self._db.execute("SELECT url, given FROM sites WHERE site = ?", (site.number,)))
                 self._db.execute(
-                    "UPDATE sites SET state = 'leased', slot = ?, address = ?, outcome = ?, reason = ? WHERE site = ?",
-                    (slot, site.address, site.outcome, site.reason, site.number),
+                    """UPDATE sites SET state = 'leased', slot = ?, address = ?, outcome = '', reason = ''
+                       WHERE site = ?""",
+                    (slot, site.address, site.number),
                 )
                 sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ? ORDER BY given DESC, found_at, path"
-                seeds = tuple(Seed(*seed) for seed in self._db.execute(sql, (site.number,)))
-                drafts.sites[slot].append(
-                    NewSite(site.number, url, site.address, site.outcome, site.reason, bool(given), seeds)
-                )
+                seeds = [Seed(*seed) for seed in self._db.execute(sql, (site.number,))]
+                first, rest = tuple(seeds[:PARCEL_SEEDS]), seeds[PARCEL_SEEDS:]
+                drafts.sites[slot].append(NewSite(site.number, url, site.address, bool(given), first))
+                drafts.seeds[slot] += [FurtherSeed(site.number, seed) for seed in rest]
             orders = self._post(drafts)
         crash_point("coordinator.leased")
         return orders
+
+    def set_unreachable(self, number: int, outcome: Outcome, reason: str) -> None:
+        """A site without an address that may be asked: no slot gets it, and its outcome is that of all its seeds."""
+        with transaction(self._db):
+            self._db.execute(
+                "UPDATE sites SET state = 'done', outcome = ?, reason = ? WHERE site = ?",
+                (outcome.value, reason, number),
+            )
 
     def reopen(self, limits: str, admission: Admission, now: float) -> None:
         """At the start of a run: what slept or had no address is tried again (S1-11), and what a limit cut off.
@@ -146,10 +176,7 @@ class SiteList:
         drafts = _Drafts()
         with transaction(self._db):
             self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'asleep'")
-            self._db.execute(
-                """UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done'
-                   AND (outcome LIKE 'dns\\_%' ESCAPE '\\' OR outcome = 'blocked_address')"""
-            )
+            self._db.execute("UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done' AND slot IS NULL")
             before = self._db.execute("SELECT text FROM limits").fetchone()
             self._db.execute("INSERT OR REPLACE INTO limits VALUES (1, ?)", (limits,))
             if before is not None and before[0] != limits:
@@ -293,6 +320,7 @@ class SiteList:
             "INSERT INTO sites (url, state, given, found_at, referrer) VALUES (?, 'new', ?, ?, ?)",
             (url, given, now, referrer),
         )
+        self._site_count += 1
         return self._db.last_insert_rowid(), "new", None
 
     def _add_seed(
@@ -326,7 +354,7 @@ class SiteList:
         return (Outcome.LIMIT, _MAX_SITES) if self._is_full(admission) else None
 
     def _is_full(self, admission: Admission) -> bool:
-        return admission.max_sites is not None and self._number("SELECT count(*) FROM sites") >= admission.max_sites
+        return admission.max_sites is not None and self._site_count >= admission.max_sites
 
     def _knows(self, site_url: str) -> bool:
         return self._db.execute("SELECT 1 FROM sites WHERE url = ?", (site_url,)).fetchone() is not None
@@ -351,37 +379,37 @@ class SiteList:
         for seed in seeds:
             self._add_seed(ended.alias_of, state, slot, seed, now, drafts, given=False)
 
-    def _slot_of(self, site: Located) -> int:
-        """Addresses belong to slots for life; a site without an address goes where its number falls."""
-        if not site.address:
-            return self.slots[site.number % len(self.slots)]
-        row = self._db.execute("SELECT slot FROM addresses WHERE address = ?", (site.address,)).fetchone()
+    def _slot_of(self, address: str) -> int:
+        """Addresses belong to slots for life."""
+        row = self._db.execute("SELECT slot FROM addresses WHERE address = ?", (address,)).fetchone()
         if row is not None:
             return int(row[0])
-        owned = dict(self._db.execute("SELECT slot, count(*) FROM addresses GROUP BY slot"))
-        slot: int = min(self.slots, key=lambda each: (owned.get(each, 0), each))
-        self._db.execute("INSERT INTO addresses VALUES (?, ?)", (site.address, slot))
+        slot: int = min(self.slots, key=lambda each: (self._owned[each], each))
+        self._owned[slot] += 1
+        self._db.execute("INSERT INTO addresses VALUES (?, ?)", (address, slot))
         return slot
 
     def _post(self, drafts: _Drafts) -> list[Orders]:
         """Number the drafts and put them into the outbox; the sites they concern are open from now on."""
         posted = []
         for slot in sorted(drafts.slots()):
-            self._db.execute("UPDATE slots SET sent = sent + 1 WHERE slot = ?", (slot,))
-            sequence = self._number("SELECT sent FROM slots WHERE slot = ?", slot)
-            orders = Orders(
-                slot, sequence, tuple(drafts.sites[slot]), tuple(drafts.seeds[slot]), tuple(drafts.credits[slot]),
-                slot in drafts.let_in,
-            )  # fmt: skip
-            if orders.let_in:
+            for parcel in drafts.parcels(slot):
+                self._db.execute("UPDATE slots SET sent = sent + 1 WHERE slot = ?", (slot,))
+                sequence = self._number("SELECT sent FROM slots WHERE slot = ?", slot)
+                orders = msgspec.structs.replace(parcel, sequence=sequence)
                 self._db.execute(
-                    "UPDATE sites SET state = 'leased', ordered = ? WHERE state = 'done' AND slot = ?", (sequence, slot)
+                    "INSERT INTO outbox VALUES (?, ?, ?)", (slot, sequence, msgspec.msgpack.encode(orders))
                 )
-            self._db.execute("INSERT INTO outbox VALUES (?, ?, ?)", (slot, sequence, msgspec.msgpack.encode(orders)))
-            concerned = {site.number for site in orders.sites} | {seed.number for seed in orders.seeds}
-            self._db.executemany(
-                "UPDATE sites SET state = 'leased', ordered = ? WHERE site = ?",
-                ((sequence, number) for number in concerned),
-            )
-            posted.append(orders)
+                if orders.let_in:
+                    self._db.execute(
+                        """UPDATE sites SET state = 'leased', ordered = ?
+                           WHERE state IN ('done', 'leased') AND slot = ?""",
+                        (sequence, slot),
+                    )
+                concerned = {site.number for site in orders.sites} | {seed.number for seed in orders.seeds}
+                self._db.executemany(
+                    "UPDATE sites SET state = 'leased', ordered = ? WHERE site = ?",
+                    ((sequence, number) for number in concerned),
+                )
+                posted.append(orders)
         return posted

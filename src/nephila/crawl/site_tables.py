@@ -28,6 +28,7 @@ CREATE TABLE sites (
 ) STRICT;
 CREATE INDEX sites_new ON sites (site) WHERE state = 'new';
 CREATE INDEX sites_leased ON sites (site) WHERE state = 'leased';
+CREATE INDEX sites_without_slot ON sites (site) WHERE slot IS NULL;
 CREATE INDEX sites_slot ON sites (slot, state);
 
 CREATE TABLE seeds (

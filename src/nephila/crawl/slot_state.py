@@ -6,7 +6,7 @@ transaction with everything that follows from the group, the archive's position 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 
 import msgspec
@@ -176,28 +176,41 @@ class SlotState:
 
     def commit(self, group: Group, sequence: int) -> Parcel | None:
         """Make a group durable; returns the parcel for the coordinator, if it has one."""
-        archived = [visit for visit in group.visited if visit.archived]
         before = self._archive.position
-        placed = self._archive.append([self._exchange(visit, archived) for visit in archived])
-        self._archive.sync()
-        parcel = None
         try:
+            placed = self._append([visit for visit in group.visited if visit.archived])
+            self._archive.sync()
             with transaction(self._writer):
-                parcel = self._write(group, dict(zip(map(id, archived), placed, strict=True)), sequence)
+                parcel = self._write(group, placed, sequence)
         except BaseException:
             self._archive.rewind(before)
             raise
         crash_point("slot.committed")
         return parcel
 
-    def _exchange(self, visit: Visited, group: list[Visited]) -> Exchange:
+    def _append(self, archived: list[Visited]) -> dict[int, Placed]:
+        """Into the archive, duplicates last: the record that holds their body has its place by then."""
+        placed: dict[int, Placed] = {}
+        firsts: dict[tuple[int, bytes | None], Content] = {}
+        new = [visit for visit in archived if visit.duplicate_of is None]
+        for visit, place in zip(new, self._archive.append([self._exchange(visit, {}) for visit in new]), strict=True):
+            placed[id(visit)] = place
+            if visit.first_of_content:
+                url, sha1 = visit.site_url + visit.path, visit.payload_sha1 or b""
+                content = Content(url, sha1, visit.fetched.started_at, place.file, place.offset)
+                firsts[visit.site, visit.checksum] = content
+        again = [visit for visit in archived if visit.duplicate_of is not None]
+        places = self._archive.append([self._exchange(visit, firsts) for visit in again]) if again else []
+        return placed | {id(visit): place for visit, place in zip(again, places, strict=True)}
+
+    def _exchange(self, visit: Visited, firsts: Mapping[tuple[int, bytes | None], Content]) -> Exchange:
         fetched = visit.fetched
         url = visit.site_url + visit.path
         revisit = None
         if visit.outcome is Outcome.NOT_MODIFIED:
             revisit = Revisit(RevisitProfile.NOT_MODIFIED, url, fetched.started_at)
         elif visit.duplicate_of is not None and visit.checksum is not None:
-            first = self._content(visit, group)
+            first = firsts.get((visit.site, visit.checksum)) or self._content(visit)
             if first is not None and first.payload_sha1 == visit.payload_sha1:
                 profile = RevisitProfile.IDENTICAL_PAYLOAD
                 revisit = Revisit(profile, first.url, first.fetched_at, first.file, first.offset)
@@ -216,19 +229,13 @@ class SlotState:
             outlinks=visit.links,
         )
 
-    def _content(self, visit: Visited, group: list[Visited]) -> Content | None:
+    def _content(self, visit: Visited) -> Content | None:
         row = self._writer.execute(
             """SELECT pages.path, payload_sha1, contents.fetched_at, contents.archive_file, contents.archive_offset
                FROM contents JOIN pages USING (site, hash) WHERE contents.site = ? AND contents.checksum = ?""",
             (visit.site, visit.checksum),
         ).fetchone()
-        if row is not None:
-            return Content(visit.site_url + row[0], *row[1:])
-        for other in group:  # the first body may be in this very group, and has no place yet
-            if other.first_of_content and (other.site, other.checksum) == (visit.site, visit.checksum):
-                sha1 = other.payload_sha1 or b""
-                return Content(other.site_url + other.path, sha1, other.fetched.started_at, "", -1)
-        return None
+        return None if row is None else Content(visit.site_url + row[0], *row[1:])
 
     def _write(self, group: Group, placed: dict[int, Placed], sequence: int) -> Parcel | None:
         run, many = self._writer.execute, self._writer.executemany
@@ -258,8 +265,6 @@ class SlotState:
             self._sweep(swept)
         if group.let_in:
             self._let_limited_in(group)
-        for site in group.revived:
-            self._revive("site = ? AND outcome IN ('dns_nxdomain', 'dns_fail', 'dns_timeout', 'blocked_address')", site)
         many("UPDATE seeds SET party_s = ? WHERE site = ?", ((seconds, site) for site, seconds in group.parties))
         many(
             "INSERT OR IGNORE INTO outside VALUES (?, ?, ?, ?, ?, ?)",

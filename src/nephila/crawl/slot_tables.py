@@ -17,8 +17,8 @@ CREATE TABLE sites (
     url TEXT NOT NULL,                  -- scheme + host + port
     address TEXT NOT NULL,              -- '' where the name has none
     given INTEGER NOT NULL,             -- named by the user
-    state TEXT NOT NULL,                -- waiting, asleep, done, alias, unreachable
-    outcome TEXT NOT NULL DEFAULT '',   -- why it is unreachable or asleep
+    state TEXT NOT NULL,                -- waiting, asleep, done, alias
+    outcome TEXT NOT NULL DEFAULT '',   -- why it is asleep or an alias
     reason TEXT NOT NULL DEFAULT '',
     alias_of INTEGER,                   -- the canonical site (S0-9)
     distinct_from TEXT NOT NULL DEFAULT '',    -- sites on its address that it was compared with, and is not

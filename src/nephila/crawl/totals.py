@@ -24,6 +24,21 @@ class Totals:
         return sum(self.outcomes.values())
 
 
+def _without_address(folder: CrawlFolder) -> dict[str, int]:
+    """Seeds of sites that no slot has: each has the outcome of its site."""
+    path = folder.coordinator_database
+    if not path.exists():
+        return {}
+    sql = """SELECT outcome, count(*) FROM sites JOIN seeds USING (site) WHERE state = 'done' AND slot IS NULL
+             GROUP BY outcome"""
+    with database_errors(path):
+        reader = open_reader(path)
+        try:
+            return dict(reader.execute(sql))
+        finally:
+            reader.close()
+
+
 def read_totals(folder: CrawlFolder) -> Totals:
     """Kept as counters in each slot, so that nothing is scanned."""
     requests = pages = received_bytes = outside = 0
@@ -43,5 +58,6 @@ def read_totals(folder: CrawlFolder) -> Totals:
                 outside += next(reader.execute("SELECT count(*) FROM outside"))[0]
             finally:
                 reader.close()
+    outcomes.update(_without_address(folder))
     archive_bytes = sum(file.stat().st_size for file in folder.archive.glob("agent-*/*.warc.gz"))
     return Totals(requests, pages, received_bytes, archive_bytes, dict(outcomes), outside, dict(refused))

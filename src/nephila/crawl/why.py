@@ -56,6 +56,10 @@ def why(folder: CrawlFolder, config: Config, url: str) -> Story:
             outside = _outside(coordinator, normal)
         finally:
             coordinator.close()
+    if row is not None and row[2] is None and row[4]:
+        found = "given as a seed" if row[6] else f"found on {row[8]}"
+        events = (Event(row[7], f"its site was {found}"), Event(None, "its site has no address that may be asked"))
+        return Story(normal, row[4], network_state(Outcome(row[4])).value, row[5], events)
     if row is None or row[2] is None:
         return outside or _found_outside(folder, normal) or _never_heard(config, normal, row)
     with database_errors(folder.agent_database(row[2])):
