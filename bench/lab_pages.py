@@ -22,7 +22,7 @@ def main() -> None:
     pages = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
     web = Web(Lab(sites=sites))
     chosen = random.Random(1)
-    requests = []
+    requests: list[tuple[str, str, str]] = []
     while len(requests) < pages:
         card = web.card(chosen.randrange(sites))
         skeleton = web.skeleton(card.site)

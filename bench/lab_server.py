@@ -1,10 +1,14 @@
-"""How many pages per second and core the lab serves, and how much memory its processes take at a million sites.
+"""How many pages per second the lab serves, and how much memory its processes take: `make bench-lab`, in 3 minutes.
 
-Two series: one page of the paper's mean size that costs nothing to make (the server alone), and the generated web
-(page bodies computed on the way). The client shares the machine, so pages per second of server CPU time is the figure
-that counts: a core that does nothing else serves that many. The wall-clock figure is printed beside it.
+The client shares the machine, so pages per second of the server's own CPU time is the figure that counts ("per core"):
+a core that does nothing else serves that many. The figure by the wall is what was seen here, client and all.
 
-    python bench/lab_server.py [--sites 1000000] [--pages 40000] [--connections 200] [--processes 1]
+    python bench/lab_server.py [--seconds 12] [--memory-seconds 40]
+
+one page     one finished page of the paper's mean size: what HTTP, the sockets and the witness cost
+first pages  the first 20 pages of sites far apart: the dearest load, every 20 pages a tree is grown and a name made
+whole sites  all pages of sites far apart (at most 2,000 of each), as a crawl asks for them
+memory       the home pages of very many sites, so that every cache is filled and begins to forget
 """
 
 from __future__ import annotations
@@ -12,18 +16,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import re
+import platform
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from datetime import date
+from itertools import count
 from pathlib import Path
-from typing import cast
 
 import uvloop
+from lab_client import Served, Speed, Visits, fetch
 
 from nephila.clock import Clock
 from nephila.config.sections import Lab
@@ -38,111 +42,11 @@ from nephila.lab.web import Web
 
 MEAN_PAGE_BYTES = 18_000  # S1-30
 ONE_PAGE_ADDRESS = "127.250.0.1"
-PAGES_PER_SITE = 20
-TICKS = os.sysconf("SC_CLK_TCK")
-LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Visits:
-    """The pages asked of one site, over one connection."""
-
-    address: str
-    host: str
-    targets: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """Server processes that are running, and their port."""
-
-    port: int
-    pids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    pages: int
-    received_bytes: int
-    wall_s: float
-    server_cpu_s: float
-    memory_mib: tuple[float, ...]  # of the largest process: before, at half way, at the end
-
-
-def cpu_s(pids: tuple[int, ...]) -> float:
-    fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
-    return sum(int(one[11]) + int(one[12]) for one in fields) / TICKS
-
-
-def memory_mib(pids: tuple[int, ...]) -> float:
-    found = [re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()) for pid in pids]
-    return max(int(one[1]) for one in found if one) / 1024
-
-
-class Client(asyncio.Protocol):
-    """Asks for one site's pages one after another and counts what comes."""
-
-    def __init__(self, visits: Visits, port: int, done: asyncio.Future[tuple[int, int]]) -> None:
-        self._left = iter(visits.targets)
-        self._host = f"{visits.host}:{port}"
-        self._done = done
-        self._seen = bytearray()
-        self._end = -1
-        self._pages = self._bytes = 0
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._ask()
-
-    def _ask(self) -> None:
-        target = next(self._left, None)
-        if target is None:
-            self._transport.close()
-        else:
-            self._transport.write(f"GET {target} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
-
-    def data_received(self, data: bytes) -> None:
-        self._seen += data
-        if self._end < 0:
-            head = self._seen.find(b"\r\n\r\n")
-            if head < 0:
-                return
-            length = LENGTH.search(self._seen, 0, head + 2)
-            assert length, bytes(self._seen[:head])
-            self._end = head + 4 + int(length[1])
-        if len(self._seen) >= self._end:
-            self._pages += 1
-            self._bytes += self._end
-            self._seen.clear()
-            self._end = -1
-            self._ask()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if not self._done.done():
-            self._done.set_result((self._pages, self._bytes))
-
-
-async def fetch(work: Iterator[Visits], lab: Served, pages: int, connections: int) -> Speed:
-    loop = asyncio.get_running_loop()
-    memory = [memory_mib(lab.pids)]
-    got_pages = got_bytes = 0
-
-    async def one() -> None:
-        nonlocal got_pages, got_bytes
-        while got_pages < pages:
-            visits = next(work)
-            done: asyncio.Future[tuple[int, int]] = loop.create_future()
-            await loop.create_connection(lambda: Client(visits, lab.port, done), visits.address, lab.port)  # noqa: B023
-            count, size = await done
-            got_pages += count
-            got_bytes += size
-            if len(memory) == 1 and got_pages >= pages // 2:
-                memory.append(memory_mib(lab.pids))
-
-    began, cpu = time.monotonic(), cpu_s(lab.pids)
-    await asyncio.gather(*(one() for _ in range(connections)))
-    wall_s, used_s = time.monotonic() - began, cpu_s(lab.pids) - cpu
-    return Speed(got_pages, got_bytes, wall_s, used_s, (*memory, memory_mib(lab.pids)))
+FIRST_PAGES = 20
+MOST_PAGES = 2_000
+SITE_STEP = 7919  # a prime, so that the sites asked one after another lie far apart
+LOOKS = 8
+SMALL, LARGE = 1_000, 1_000_000
 
 
 class OnePage:
@@ -177,49 +81,69 @@ def one_page_served(folder: Path) -> Iterator[Served]:
 
 def one_page_work() -> Iterator[Visits]:
     while True:
-        yield Visits(ONE_PAGE_ADDRESS, "one.example", ("/page.html",) * PAGES_PER_SITE)
+        yield Visits(ONE_PAGE_ADDRESS, "one.example", ("/page.html",) * FIRST_PAGES)
 
 
-def generated_work(lab: Lab) -> Iterator[Visits]:
-    """Sites spread over the whole web, each with its first pages, as a crawl would ask for them."""
+def sites_work(lab: Lab, most_pages: int, first_site: int = 0) -> Iterator[Visits]:
+    """Sites spread over the whole web, each with its first pages."""
     web = Web(lab)
-    step = 7919  # a prime, so that the sites asked one after another lie far apart
-    for number in range(lab.sites):
-        site = number * step % lab.sites
+    for number in count(first_site):
+        site = number * SITE_STEP % lab.sites
         card = web.card(site)
-        pages = min(PAGES_PER_SITE, int(web.skeleton(site).pages))
+        pages = min(most_pages, web.skeleton(site).pages) if most_pages > 1 else 1
         yield Visits(card.address, card.host, tuple(path_of(card.paths, page) for page in range(pages)))
 
 
-def show(name: str, speed: Speed) -> None:
-    mean_kb = speed.received_bytes / speed.pages / 1000
+def show(load: str, sites: int, processes: int, speed: Speed) -> None:
     print(
-        f"{name:<10} {speed.pages:>8} pages of {mean_kb:5.1f} KB  "
-        f"{speed.pages / speed.server_cpu_s:>8.0f} pages/s per core  "
-        f"{speed.pages / speed.wall_s:>8.0f} pages/s by the wall  "
-        f"RSS per process {' -> '.join(f'{one:.0f}' for one in speed.memory_mib)} MiB",
+        f"{load:<12}{sites:>11,}{processes:>6}{speed.pages:>10,}{speed.received_bytes / speed.pages / 1000:>7.1f}"
+        f"{speed.pages / speed.server_cpu_s:>11,.0f}{speed.pages / speed.wall_s:>10,.0f}"
+        f"{speed.memory_mib[0]:>9.0f}{speed.memory_mib[-1]:>6.0f}",
         flush=True,
     )
 
 
+def measure(sites: int, processes: int, seconds: float, memory_seconds: float) -> Speed | None:
+    """All series of one lab; those of speed come after the caches are full."""
+    filled = None
+    with LabServer(Lab(sites=sites, faults=False), processes=processes) as server:
+        lab = server.lab
+        assert lab is not None
+        served = Served(server.port, server.pids)
+        if memory_seconds:
+            filled = fetch(sites_work(lab, 1), served, memory_seconds, LOOKS)
+            show("memory", sites, processes, filled)
+        for load, most_pages in (("first pages", FIRST_PAGES), ("whole sites", MOST_PAGES)):
+            show(load, sites, processes, fetch(sites_work(lab, most_pages, sites // 2), served, seconds))
+    return filled
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sites", type=int, default=1_000_000)
-    parser.add_argument("--pages", type=int, default=40_000)
-    parser.add_argument("--connections", type=int, default=200)
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=12.0, help="How long each series of speed takes.")
+    parser.add_argument("--memory-seconds", type=float, default=40.0, help="How long the series of memory takes.")
     parser.add_argument("--one-page", nargs=2, metavar=("PORT", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one_page:
         uvloop.run(serve_one_page(int(options.one_page[0]), Path(options.one_page[1])))
         return
+    print(f"{date.today()}, Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(f"{'':<12}{'':>11}{'proc-':>6}{'':>10}{'KB/':>7}{'pages/s':>11}{'pages/s':>10}{'RSS MiB per':>15}")
+    print(
+        f"{'load':<12}{'sites':>11}{'esses':>6}{'pages':>10}{'page':>7}{'per core':>11}{'by wall':>10}"
+        f"{'start':>9}{'end':>6}"
+    )
     with tempfile.TemporaryDirectory() as folder, one_page_served(Path(folder)) as served:
-        show("server", uvloop.run(fetch(one_page_work(), served, options.pages, options.connections)))
-    with LabServer(Lab(sites=options.sites, faults=False), processes=options.processes) as lab:
-        assert lab.lab is not None
-        print(f"{options.sites} sites, {options.processes} processes:")
-        served = Served(lab.port, lab.pids)
-        show("generated", uvloop.run(fetch(generated_work(lab.lab), served, options.pages, options.connections)))
+        show("one page", 1, 1, fetch(one_page_work(), served, options.seconds / 3))
+    measure(SMALL, 1, options.seconds, 0)
+    measure(SMALL, 2, options.seconds, 0)
+    filled = measure(LARGE, 1, options.seconds, options.memory_seconds)
+    measure(LARGE, 2, options.seconds, 0)
+    if filled is None:
+        return
+    moments = "  ".join(f"{memory:.0f}" for memory in filled.memory_mib)
+    print(f"\nRSS at {LARGE:,} sites, one process, every {options.memory_seconds / LOOKS:.0f} s (MiB): {moments}")
+    print(f"  while {filled.sites:,} sites were asked for their home pages; all caches are bounded (docs/lab.md)")
 
 
 if __name__ == "__main__":
