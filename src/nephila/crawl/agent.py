@@ -107,6 +107,7 @@ class Agent:
         self._queued: set[int] = set()
         self._outgoing: asyncio.Queue[ToCoordinator] = asyncio.Queue()
         self._ended = asyncio.Event()
+        self._finishing = False
 
     async def run(self) -> None:
         committers = [asyncio.create_task(slot.keep_committing()) for slot in self.slots.values()]
@@ -164,6 +165,7 @@ class Agent:
 
     async def _finish(self, committers: list[asyncio.Task[None]]) -> None:
         """Let requests on the wire end, within bounds, and commit everything."""
+        self._finishing = True
         lanes = list(self._lanes.values())
         stops = [asyncio.create_task(lane.stop()) for lane in lanes]
         if stops:
@@ -253,9 +255,9 @@ class Agent:
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),
         )
 
-    def _committed(self, slot: Slot, group: Group, parcel: Parcel | None) -> None:
+    def _committed(self, slot: Slot, group: Group, parcels: list[Parcel]) -> None:
         """A group is on disk: tell what it found and applied, and open the sites it brought."""
-        if parcel is not None:
+        for parcel in parcels:
             self._outgoing.put_nowait(_findings(parcel))
         if group.orders:
             self._outgoing.put_nowait(OrdersApplied(slot.number, max(group.orders)))
@@ -362,7 +364,7 @@ class Agent:
 
     def _fill(self) -> None:
         """Bring sites into memory while there is room."""
-        while self._pending and len(self.collecting.contexts) < self._config.crawl.active_sites:
+        while not self._finishing and self._pending and len(self.collecting.contexts) < self._config.crawl.active_sites:
             slot_number, site = self._pending.popleft()
             self._queued.discard(site)
             slot = self.slots[slot_number]

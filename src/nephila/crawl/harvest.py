@@ -42,6 +42,17 @@ class Harvest:
     robots: PageRobots = _FREE
     refresh_to: str = ""  # a meta refresh that is a redirect
     link_kinds: str = _NO_KINDS
+    unread: str = ""  # the name of the error that kept us from reading it
+
+
+def harvest_or_nothing(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int) -> Harvest:
+    """As `harvest`; a page that our own code cannot read costs its links, not the agent that would meet it again."""
+    try:
+        return harvest(url, fetched, rules, robot_name, max_links)
+    except Exception as problem:  # noqa: BLE001  # whatever the mistake is, it is one page's, and it is recorded
+        payload_sha1 = hashlib.sha1(fetched.content, usedforsecurity=False).digest()
+        checksum = hashlib.sha1(fetched.payload, usedforsecurity=False).digest()[:CHECKSUM_BYTES]
+        return Harvest(mime_of(fetched.header("content-type")), checksum, payload_sha1, unread=type(problem).__name__)
 
 
 def harvest(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int) -> Harvest:

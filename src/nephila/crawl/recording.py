@@ -10,7 +10,7 @@ from typing import Final
 
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.group import FoundPage, OutsideUrl, Visited
-from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest
+from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest_or_nothing
 from nephila.crawl.messages import OutLink
 from nephila.crawl.outcome import Hop, after_redirect, after_visit
 from nephila.crawl.scope import Candidate, decide, url_candidate
@@ -46,7 +46,7 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         slot.visit(_visited(context, task, fetched), task.outcome)
         return
     url = context.url + task.path
-    brought = harvest(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
+    brought = harvest_or_nothing(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
     slot.group.refused.update({refusal.value: count for refusal, count in brought.refused.items()})
     if task.path == HOME:
         context.home_tried = True
@@ -133,6 +133,8 @@ def _visited(
             *(["noindex"] if not brought.robots.index else []),
             *(["nofollow"] if not brought.robots.follow else []),
         ]
+    if brought is not None and brought.unread:
+        flags.append(f"unread:{brought.unread}")
     if fetched.truncated:
         flags.append(f"truncated:{fetched.truncated}")
     return Visited(

@@ -74,7 +74,7 @@ class _Drafts:
         return {*self.sites, *self.seeds, *self.credits, *self.let_in}
 
     def parcels(self, slot: int) -> Iterator[Orders]:
-        """The slot's orders in parcels that fit into a frame, not yet numbered; sites come before their further seeds."""
+        """The slot's orders in parcels that fit into a frame, not yet numbered; sites before their further seeds."""
         sites: list[NewSite] = []
         weight = 0
         for site in self.sites[slot]:

@@ -31,7 +31,7 @@ class Slot:
     """The state of a slot with its group in memory."""
 
     def __init__(
-        self, state: SlotState, archive: Archive, committed: Callable[[Slot, Group, Parcel | None], None]
+        self, state: SlotState, archive: Archive, committed: Callable[[Slot, Group, list[Parcel]], None]
     ) -> None:
         self.number = state.slot
         self.state = state
@@ -202,18 +202,17 @@ class Slot:
         self.committing, self.group = self.group, Group()
         self._begun_groups += 1
         group = self.committing
-        if group.links or group.ended or group.returned or group.let_in:
-            self._sent += 1
         loop = asyncio.get_running_loop()
-        parcel = await loop.run_in_executor(self._thread, self._in_thread, group, self._sent)
+        parcels = await loop.run_in_executor(self._thread, self._in_thread, group, self._sent + 1)
+        self._sent += len(parcels)
         self.committing = Group()
         self._room.set()
         async with self._committed:
             self._done_groups += 1
             self._committed.notify_all()
-        self._tell(self, group, parcel)
+        self._tell(self, group, parcels)
 
-    def _in_thread(self, group: Group, sequence: int) -> Parcel | None:
+    def _in_thread(self, group: Group, sequence: int) -> list[Parcel]:
         if self._acknowledged > self._forgotten:
             self._forgotten = self._acknowledged
             group.forgotten = self._acknowledged

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
+from typing import Final
 
 import msgspec
 
@@ -22,6 +23,9 @@ from nephila.store.database import database_errors, open_reader, open_writer, tr
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
 from nephila.urls import hash128
+
+PARCEL_LINKS: Final = 5_000
+"""Links in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
 _SITE_COLUMNS = tuple(column.name for column in fields(SiteRow))
 
@@ -125,6 +129,12 @@ class SlotState:
         sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE address = ? ORDER BY site"  # noqa: S608
         return [_site_row(row) for row in self._reader.execute(sql, (address,))]
 
+    def collected_on(self, address: str) -> Iterator[tuple[int, bytes | None]]:
+        """The sites on an address that were collected, or begun, and are no aliases; with their home's checksum."""
+        sql = """SELECT site, home FROM sites WHERE address = ? AND state <> 'alias'
+                 AND (requested > 0 OR state IN ('done', 'asleep')) ORDER BY site"""
+        return ((number, home) for number, home in self._rows(sql, address))
+
     def todo(self, site: int, count: int) -> list[PageTask]:
         """The first pages to be requested, breadth first (S1-4)."""
         sql = """SELECT depth, place, hash, path, hops, via_duplicate, tries, outcome,
@@ -174,19 +184,19 @@ class SlotState:
         group.links += [OutLink(url, referrer, "") for url, referrer in self._writer.execute(sql)]
         self._writer.execute("DELETE FROM outside WHERE outcome = 'limit'")
 
-    def commit(self, group: Group, sequence: int) -> Parcel | None:
-        """Make a group durable; returns the parcel for the coordinator, if it has one."""
+    def commit(self, group: Group, sequence: int) -> list[Parcel]:
+        """Make a group durable; returns the parcels for the coordinator, numbered from `sequence` on."""
         before = self._archive.position
         try:
             placed = self._append([visit for visit in group.visited if visit.archived])
             self._archive.sync()
             with transaction(self._writer):
-                parcel = self._write(group, placed, sequence)
+                parcels = self._write(group, placed, sequence)
         except BaseException:
             self._archive.rewind(before)
             raise
         crash_point("slot.committed")
-        return parcel
+        return parcels
 
     def _append(self, archived: list[Visited]) -> dict[int, Placed]:
         """Into the archive, duplicates last: the record that holds their body has its place by then."""
@@ -237,7 +247,7 @@ class SlotState:
         ).fetchone()
         return None if row is None else Content(visit.site_url + row[0], *row[1:])
 
-    def _write(self, group: Group, placed: dict[int, Placed], sequence: int) -> Parcel | None:
+    def _write(self, group: Group, placed: dict[int, Placed], sequence: int) -> list[Parcel]:
         run, many = self._writer.execute, self._writer.executemany
         for row in group.sites.values():
             values = [getattr(row, column) for column in _SITE_COLUMNS]
@@ -285,21 +295,18 @@ class SlotState:
         )
         if group.forgotten:
             run("DELETE FROM outbox WHERE sequence <= ?", (group.forgotten,))
-        parcel = None
-        if group.links or group.ended or group.returned or group.let_in:
-            findings = Findings(self.slot, sequence, tuple(group.links), tuple(group.ended), tuple(group.returned))
-            parcel = Parcel(sequence, msgspec.msgpack.encode(findings))
-            run("INSERT INTO outbox VALUES (?, ?)", (sequence, parcel.payload))
+        parcels = _parcels(self.slot, group, sequence)
+        many("INSERT INTO outbox VALUES (?, ?)", ((parcel.sequence, parcel.payload) for parcel in parcels))
         position = self._archive.position or Position("", 0)
         run(
             """UPDATE slot SET applied = max(applied, ?), sent = max(sent, ?), archive_file = ?, archive_offset = ?,
                requests = requests + ?, pages = pages + ?, received_bytes = received_bytes + ?""",
             (
-                max(group.orders, default=0), sequence if parcel else 0, position.file, position.offset,
+                max(group.orders, default=0), sequence + len(parcels) - 1, position.file, position.offset,
                 len(group.visited), group.pages, sum(visit.fetched.received_bytes for visit in group.visited),
             ),
         )  # fmt: skip
-        return parcel
+        return parcels
 
     def _sweep(self, swept: Swept) -> None:
         which = "site = ? AND todo = 1 AND tries = 0" if swept.untried else "site = ? AND todo = 1"
@@ -367,6 +374,20 @@ class SlotState:
             )
         state = network_state(visit.outcome, visit.reason).value
         run("UPDATE seeds SET checksum = ?, state = ? WHERE site = ? AND hash = ?", (visit.checksum, state, *key))
+
+
+def _parcels(slot: int, group: Group, sequence: int) -> list[Parcel]:
+    """What the coordinator must know, in parcels that fit into a frame; the ends of sites come after their links."""
+    links = [group.links[start : start + PARCEL_LINKS] for start in range(0, len(group.links), PARCEL_LINKS)]
+    if not links and (group.ended or group.returned):
+        links = [[]]
+    parcels = []
+    for number, some in enumerate(links):
+        is_last = number == len(links) - 1
+        ended, returned = (tuple(group.ended), tuple(group.returned)) if is_last else ((), ())
+        findings = Findings(slot, sequence + number, tuple(some), ended, returned)
+        parcels.append(Parcel(findings.sequence, msgspec.msgpack.encode(findings)))
+    return parcels
 
 
 def _found_values(page: FoundPage) -> tuple[object, ...]:
