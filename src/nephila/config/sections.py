@@ -188,6 +188,25 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True)
+class Convert:
+    """How archive and state become tables."""
+
+    memory_limit: Bytes = _key(
+        4 * 2**30, "memory for joins and sorting; what is larger goes through the disk", changeable=True
+    )
+    max_parse_size: Bytes = _key(4 * 2**20, "bytes of a body that are parsed; the rest is left unread", changeable=True)
+    max_parse_time: Annotated[float, Unit(parse_duration, DURATION_FORM), Field(gt=0, le=3600)] = _key(
+        10.0, "CPU time that the parser may spend on one page", changeable=True
+    )
+    near_duplicate_distance: Annotated[int, Field(ge=0, le=7)] = _key(
+        3, "bits in which the simhashes of near-duplicates differ at most", changeable=True
+    )
+    communities: str = _key(
+        "", 'a file of "site,community" lines; without one communities are found by their links', changeable=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ClockSettings:
     """Simulated time, shared with the lab. Real time unless said otherwise."""
 
@@ -226,5 +245,6 @@ class Config:
     aliases: Aliases = field(default_factory=Aliases)
     links: Links = field(default_factory=Links)
     archive: Archive = field(default_factory=Archive)
+    convert: Convert = field(default_factory=Convert)
     clock: ClockSettings = field(default_factory=ClockSettings)
     lab: Lab = field(default_factory=Lab)

@@ -1,0 +1,124 @@
+"""From a body to what it says about itself (S0-16's local attributes): a plain function of one answer.
+
+Whatever the body, there is a result: `parse` says what was found, and why there may be no text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from nephila import markup
+from nephila.convert.language import language_of
+from nephila.convert.simhash import simhash
+from nephila.markup.text import TEXT_BYTES, first_sentences, parse_date, read_text, storable
+from nephila.urls import Refusal, StripRules, join
+
+_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+_SNIFFED_BYTES: Final = 1024
+
+
+class Parse(StrEnum):
+    """What convert found in a body (the column `parse`)."""
+
+    OK = "ok"
+    EMPTY = "empty"  # no byte, or no text
+    BINARY = "binary"  # called HTML or text, and is neither (G9)
+    OTHER = "other"  # an image, a PDF …: nothing is read from it
+    LIMIT = "limit"  # longer than convert.max_parse_size: only its beginning was read
+    CRASH = "crash"  # the parser died of it
+    TIMEOUT = "timeout"  # the parser did not end
+    DAMAGED = "damaged"  # its record in the archive cannot be read
+    UNDECODABLE = "undecodable"  # its content coding is unknown or broken
+    NONE = "none"  # there is no content: a redirect, an error, no answer
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What a page says; empty where `parse` says why."""
+
+    parse: Parse
+    charset: str | None = None
+    charset_declared: str | None = None
+    language: str | None = None
+    visible_bytes: int | None = None
+    title: str | None = None
+    description: str | None = None
+    text: str | None = None
+    canonical: str | None = None
+    published_at: datetime | None = None
+    modified_at: datetime | None = None
+    simhash: int | None = None
+
+
+def attributes(
+    url: str, body: bytes, content_type: str | None, mime: str, last_modified: str, rules: StripRules, max_bytes: int
+) -> Attributes:
+    """Everything convert reads from a decoded body; `url` is the page's own, in normal form."""
+    if not body:
+        return Attributes(Parse.EMPTY)
+    if mime and mime not in _HTML and mime != "text/plain":
+        return Attributes(Parse.OTHER)
+    start = body[:_SNIFFED_BYTES]
+    if b"\x00" in start and not _is_wide(start):
+        return Attributes(Parse.BINARY)
+    if not mime and b"<" not in start:
+        return Attributes(Parse.OTHER)
+    parse = Parse.OK if len(body) <= max_bytes else Parse.LIMIT
+    charset = markup.choose(body, content_type)
+    decoded = body[:max_bytes].decode(charset.encoding, "replace")
+    declared = storable(charset.declared[:100]) if charset.declared else None
+    if mime == "text/plain":
+        return _plain(decoded, parse, charset.encoding, declared, last_modified)
+    page = read_text(decoded)
+    if not page.text and not page.title:
+        parse = Parse.EMPTY if parse is Parse.OK else parse
+    return Attributes(
+        parse=parse,
+        charset=charset.encoding,
+        charset_declared=declared,
+        language=language_of(page.text, page.language),
+        visible_bytes=page.visible_bytes,
+        title=page.title,
+        description=page.description,
+        text=page.text,
+        canonical=_canonical(url, page.base, page.canonical, rules, charset.encoding),
+        published_at=page.published,
+        modified_at=page.modified or parse_date(last_modified),
+        simhash=simhash(page.text),
+    )
+
+
+def _plain(text: str, parse: Parse, encoding: str, declared: str | None, last_modified: str) -> Attributes:
+    text = storable(text)[:TEXT_BYTES]
+    visible_bytes = len(text.encode())
+    text = text.encode()[:TEXT_BYTES].decode("utf-8", "ignore")
+    return Attributes(
+        parse=parse if text.strip() else Parse.EMPTY,
+        charset=encoding,
+        charset_declared=declared,
+        language=language_of(text, None),
+        visible_bytes=visible_bytes,
+        description=first_sentences(text),
+        text=text,
+        modified_at=parse_date(last_modified),
+        simhash=simhash(text),
+    )
+
+
+def _is_wide(start: bytes) -> bool:
+    """UTF-16 and UTF-32 hold NUL bytes too."""
+    return start.startswith((b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<"))
+
+
+def _canonical(url: str, base: str | None, href: str | None, rules: StripRules, encoding: str) -> str | None:
+    if not href:
+        return None
+    start = url
+    if base:
+        joined = join(url, base.strip(), rules, encoding)
+        start = url if isinstance(joined, Refusal) else joined
+    target = join(start, href.strip(), rules, encoding)
+    return None if isinstance(target, Refusal) else target

@@ -1,0 +1,193 @@
+"""The map of this room: a portion of pages goes in, two Parquet files come out, rows of pages and rows of links.
+
+The files appear by rename and are named after the portion's content: one that is there already is not made again, so
+that a conversion that was killed goes on where it was. Links are those that crawl found and archived with the page;
+they are never extracted twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from nephila.convert.attributes import Attributes, Parse, attributes
+from nephila.convert.guarding import Guard, guard
+from nephila.convert.staging import LINK_STAGE, NO_KEY, PAGE_STAGE, batch_of, is_home, key_of
+from nephila.decode import DecodeState, decode
+from nephila.errors import DamagedError
+from nephila.markup.text import storable
+from nephila.records import Outcome
+from nephila.store.archive.exchange import StoredLink
+from nephila.store.archive.reader import StoredResponse, read, read_exchange
+from nephila.store.durable import aside_of, crash_point, publish
+from nephila.store.folder import slot_name
+from nephila.store.tables.parts import batches_of, prepare
+from nephila.urls import StripRules, hash128
+
+VERSION: Final = 1
+"""Raised when the same bytes would give other rows; files of another version are not used again."""
+
+_ANCHOR_CHARACTERS: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A page with its ids and all that crawl knows of it; `body_file` is the record that holds its content."""
+
+    page_id: int
+    site_id: int
+    domain_id: int
+    slot: int
+    url: str
+    depth: int
+    outcome: str
+    reason: str
+    code: int | None
+    redirect_to: str
+    mime: str
+    checksum: bytes | None
+    size: int | None
+    wire_bytes: int | None
+    last_modified: str
+    fetched_at: float | None
+    elapsed_ms: int | None
+    link_kinds: str
+    flags: str
+    archive_file: str | None
+    archive_offset: int | None
+    body_file: str | None
+    body_offset: int | None
+
+    @property
+    def has_content(self) -> bool:
+        return self.code is not None and 200 <= self.code < 300
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Pages of one part of the tables, and where their rows go."""
+
+    pages: tuple[FetchedPage, ...]
+    archive: Path
+    target: Path
+    strip: tuple[str, ...]
+    max_url_length: int
+    max_parse_bytes: int
+    max_parse_s: float
+    run: str
+    """names the notes of this run; empty: the process must not die"""
+
+    def name(self) -> str:
+        """The same for the same work."""
+        relevant = (VERSION, self.pages, self.strip, self.max_url_length, self.max_parse_bytes)
+        return hash128(msgspec.json.encode(relevant).decode()).hex()
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a portion brought; `cpu_s` is 0 where the files were there already."""
+
+    pages_file: Path
+    links_file: Path
+    links: int
+    parses: dict[str, int]
+    cpu_s: float
+
+
+def extract(portion: Portion) -> Extracted:
+    """Read a portion's bodies from the archive, and write what they say."""
+    name = portion.name()
+    pages_file, links_file = portion.target / f"{name}.pages.parquet", portion.target / f"{name}.links.parquet"
+    if pages_file.exists() and links_file.exists():
+        return _found(pages_file, links_file)
+    started = time.process_time()
+    rules = StripRules.of(portion.strip, max_length=portion.max_url_length)
+    notes = portion.target / f"{name}.{portion.run}.noted" if portion.run else None
+    page_rows: list[tuple[Any, ...]] = []
+    link_rows: list[tuple[Any, ...]] = []
+    parses: Counter[str] = Counter()
+    with guard(notes, portion.max_parse_s) as watched:
+        for page in portion.pages:
+            found, links = _read(portion, page, rules, watched)
+            parses[found.parse.value] += 1
+            page_rows.append(_page_row(page, found))
+            link_rows += links
+    for path, schema, rows in ((links_file, LINK_STAGE, link_rows), (pages_file, PAGE_STAGE, page_rows)):
+        prepare(path, schema, [batch_of(schema, rows)])
+        publish(aside_of(path), path)
+    crash_point("convert.extracted")
+    return Extracted(pages_file, links_file, len(link_rows), dict(parses), round(time.process_time() - started, 6))
+
+
+def _found(pages_file: Path, links_file: Path) -> Extracted:
+    parses: Counter[str] = Counter()
+    for batch in batches_of(pages_file, ["parse"]):
+        parses.update(batch.column(0).to_pylist())
+    links = sum(batch.num_rows for batch in batches_of(links_file, ["source"]))
+    return Extracted(pages_file, links_file, links, dict(parses), 0.0)
+
+
+def _read(
+    portion: Portion, page: FetchedPage, rules: StripRules, watched: Guard
+) -> tuple[Attributes, list[tuple[Any, ...]]]:
+    """What a page says, and its links in the order of LINK_STAGE."""
+    if page.archive_file is None or page.archive_offset is None or not page.has_content:
+        return Attributes(Parse.NONE), []
+    try:
+        slot = portion.archive / slot_name(page.slot)
+        exchange = read_exchange(slot / page.archive_file, page.archive_offset)
+        holder = exchange.response
+        if holder.revisit is not None and page.body_file is not None and page.body_offset is not None:
+            holder = read(slot / page.body_file, page.body_offset)
+        links = [_link_row(page.page_id, link) for link in exchange.outlinks]
+    except (DamagedError, ValueError):
+        return Attributes(Parse.DAMAGED), []
+    return _attributes(portion, page, exchange.response, holder, rules, watched), links
+
+
+def _attributes(
+    portion: Portion, page: FetchedPage, response: StoredResponse, holder: StoredResponse, rules: StripRules,
+    watched: Guard,
+) -> Attributes:  # fmt: skip
+    earlier = watched.verdict(page.page_id)
+    if earlier is not None:
+        return Attributes(earlier)
+    decoded = decode(holder.body, holder.codings, portion.max_parse_bytes + 1)
+    if decoded.state is DecodeState.BAD:
+        return Attributes(Parse.UNDECODABLE)
+    content_type = next(iter(response.header_values("content-type")), None)
+    watched.note(page.page_id)
+    try:
+        return attributes(
+            page.url, decoded.payload, content_type, page.mime, page.last_modified, rules, portion.max_parse_bytes
+        )
+    finally:
+        watched.clear()
+
+
+def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:
+    """In the order of PAGE_STAGE."""
+    return (
+        page.page_id, page.site_id, page.domain_id, page.url, page.depth, page.outcome, storable(page.reason),
+        found.parse.value, page.code, page.redirect_to or None, storable(page.mime) or None, found.charset,
+        found.charset_declared, found.language, page.size, page.wire_bytes, found.visible_bytes, page.checksum,
+        _time(page.fetched_at), page.elapsed_ms, found.title, found.description, found.text, found.canonical,
+        found.published_at, found.modified_at, page.link_kinds or None, found.simhash, page.flags, page.archive_file,
+        page.archive_offset, page.outcome == Outcome.NOT_MODIFIED.value, is_home(page.url), *key_of(page.url),
+        *(key_of(page.redirect_to) if page.redirect_to else NO_KEY),
+        *(key_of(found.canonical) if found.canonical else NO_KEY),
+    )  # fmt: skip
+
+
+def _link_row(source: int, link: StoredLink) -> tuple[Any, ...]:
+    return source, *key_of(link.url), link.kind, storable(link.anchor[:_ANCHOR_CHARACTERS]), len(link.url)
+
+
+def _time(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,32 @@
+"""The language of a text: py3langid's own door. Its model is loaded at the first question, once per process."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SAMPLE_BYTES: Final = 600
+MIN_LETTERS: Final = 12
+
+
+def language_of(text: str, declared: str | None) -> str | None:
+    """ISO 639-1 code; short texts are taken at their word (`declared`, the html element's lang)."""
+    sample = _sample(text)
+    if sum(map(str.isalpha, sample)) < MIN_LETTERS:
+        return _primary(declared)
+    import py3langid
+
+    return str(py3langid.classify(sample)[0])
+
+
+def _sample(text: str) -> str:
+    """Some bytes from behind the beginning, which on many pages is a menu in another language."""
+    encoded = text[:20_000].encode("utf-8", "ignore")
+    if len(encoded) <= SAMPLE_BYTES:
+        return text
+    start = (len(encoded) - SAMPLE_BYTES) // 4
+    return encoded[start : start + SAMPLE_BYTES].decode("utf-8", "ignore")
+
+
+def _primary(declared: str | None) -> str | None:
+    code = (declared or "").strip().lower().replace("_", "-").partition("-")[0]
+    return code if len(code) in (2, 3) and code.isascii() and code.isalpha() else None

@@ -1,0 +1,97 @@
+"""The two tables that need no page to be read: `visits`, the change log, and `unfetched`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from nephila.convert.crawled import SiteRow, SlotReader, UnfetchedUrl, read_refused, read_seeds
+from nephila.convert.ids import IdStore, SiteIds
+from nephila.convert.staging import batch_of
+from nephila.convert.workshop import Workshop
+from nephila.store.tables.duck import batches
+from nephila.store.tables.schemas import PART_IDS, UNFETCHED, VISITS
+
+_BATCH_ROWS: Final = 2**14
+_RANK: Final = pa.field("rank", pa.int32(), nullable=False)  # who knows most of a URL: its slot
+
+
+def visit_parts(work: Workshop, reader: SlotReader) -> list[Path]:
+    """The files of a slot's visits."""
+    return [_visit_part(work, reader.slot, part) for part in range((reader.last_visit + PART_IDS - 1) // PART_IDS)]
+
+
+def _visit_part(work: Workshop, slot: int, part: int) -> Path:
+    return work.folder.tables / VISITS.name / f"part-{slot:02}-{part:05}.parquet"
+
+
+def prepare_visits(
+    work: Workshop, reader: SlotReader, ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds],
+    converted: int,
+) -> int:  # fmt: skip
+    """The parts of a slot's visits that have new rows; gives how many visits are new."""
+    for part in range(converted // PART_IDS, (reader.last_visit + PART_IDS - 1) // PART_IDS):
+        first, last = part * PART_IDS + 1, min((part + 1) * PART_IDS, reader.last_visit)
+        rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(first, last))
+        path = _visit_part(work, reader.slot, part)
+        work.prepare(path, VISITS.schema, _batched(VISITS.schema, rows), VISITS.sorted_by)
+    return reader.last_visit - converted
+
+
+def _visit_row(
+    slot: int, row: tuple[Any, ...], ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds]
+) -> tuple[Any, ...]:
+    visit, site, key, path, role, at, outcome, reason, code, checksum, *figures = row
+    wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, server, file, offset = figures
+    page_id = ids.page_id(site, key) if role == "page" else None
+    server = server.replace("\0", "") if server else server
+    return (
+        slot, visit, page_id, site_ids[site].site_id, sites[site].url + path, role, datetime.fromtimestamp(at, UTC),
+        outcome, reason, code, checksum, wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, server,
+        file, offset,
+    )  # fmt: skip
+
+
+def prepare_unfetched(duck: Any, work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]) -> int:
+    """Every URL known and never requested, once: a slot knows more of it than the coordinator."""
+    rows = (
+        (row.url, row.outcome, row.reason, row.referrer, datetime.fromtimestamp(row.found_at, UTC), rank)
+        for rank, row in _unfetched(work, readers, sites)
+    )
+    duck.execute("CREATE TEMP TABLE waiting (url TEXT, outcome TEXT, reason TEXT, referrer TEXT, found_at TIMESTAMPTZ,"
+                 " rank INTEGER)")  # fmt: skip
+    schema = UNFETCHED.schema.append(_RANK)
+    for batch in _batched(schema, rows):
+        duck.register("found_now", batch)
+        duck.execute("INSERT INTO waiting SELECT * FROM found_now")
+        duck.unregister("found_now")
+    sql = """SELECT url, arg_min(outcome, rank) AS outcome, arg_min(reason, rank) AS reason,
+                    arg_min(referrer, rank) AS referrer, min(found_at) AS found_at
+             FROM waiting GROUP BY url ORDER BY url"""
+    return work.prepare(work.table_file(UNFETCHED), UNFETCHED.schema, batches(duck, sql), UNFETCHED.sorted_by)
+
+
+def _unfetched(
+    work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]
+) -> Iterator[tuple[int, UnfetchedUrl]]:
+    for reader in readers:
+        for site, path, outcome, reason, referrer, found_at in reader.unfetched():
+            yield 0, UnfetchedUrl(sites[site].url + path, outcome, reason, referrer, found_at)
+        for row in reader.outside():
+            yield 1, row
+    for row in read_refused(work.folder):
+        yield 2, row
+    by_slot = {reader.slot: reader for reader in readers}
+    for site, key, slot, row in read_seeds(work.folder):
+        if slot not in by_slot or not by_slot[slot].knows(site, key):
+            yield 3, row
+
+
+def _batched(schema: Any, rows: Iterator[tuple[Any, ...]]) -> Iterator[Any]:
+    while some := list(islice(rows, _BATCH_ROWS)):
+        yield batch_of(schema, some)

@@ -1,0 +1,47 @@
+"""Simhash (Charikar; CHECKLIST 2.7): 64 bits such that texts which share most of their passages differ in few bits.
+
+Each passage of six characters is hashed; bit b of the result is the majority of bit b over all passages. Passages of
+characters, not words, because Korean, Japanese and Chinese do not put blanks between words. Only one passage in
+four counts, chosen by its own hash, so that the same passages are chosen in every text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import numpy as np
+
+PASSAGE: Final = 6
+MIN_PASSAGES: Final = 16
+MOST_CHARACTERS: Final = 2**15
+_SIGNS: Final = re.compile(r"[\W_]+")
+_FACTORS: Final = np.array([0x9E3779B97F4A7C15**power % 2**64 for power in range(1, PASSAGE + 1)], np.uint64)
+_MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2: Final = np.uint64(0x94D049BB133111EB)
+_SHIFT_1, _SHIFT_2 = np.uint64(30), np.uint64(27)
+_CHOICE: Final = np.uint64(3 << 62)
+
+
+def simhash(text: str) -> int | None:
+    """The hash as a signed integer; None for texts too short to compare."""
+    plain = _SIGNS.sub(" ", text[:MOST_CHARACTERS]).strip().lower()
+    if len(plain) < PASSAGE + MIN_PASSAGES:
+        return None
+    characters = np.frombuffer(plain.encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
+    passages = len(characters) - PASSAGE + 1
+    hashes = characters[:passages] * _FACTORS[0]
+    for place in range(1, PASSAGE):
+        hashes += characters[place : place + passages] * _FACTORS[place]
+    hashes ^= hashes >> _SHIFT_1
+    hashes *= _MIX_1
+    hashes ^= hashes >> _SHIFT_2
+    hashes *= _MIX_2
+    chosen = hashes[(hashes & _CHOICE) == 0]
+    if len(chosen) < MIN_PASSAGES:
+        chosen = hashes
+    # The two bits of the choice are constant in what was chosen: the hash is mixed once more.
+    chosen = (chosen ^ (chosen >> _SHIFT_2)) * _MIX_1
+    bits = np.unpackbits(chosen.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    majority: Any = bits.sum(axis=0, dtype=np.uint32) * 2 > len(chosen)
+    return int(np.packbits(majority, bitorder="little").view(np.int64)[0])
