@@ -19,6 +19,7 @@ class Row(NamedTuple):
 COMMANDS: Final[dict[str, Row]] = {
     "demo": Row("demo", "The whole circle on a small web served on this machine."),
     "crawl": Row("crawl", "Collect a web; run again to go on, kill it and nothing is lost."),
+    "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
     "convert": Row("convert", "From archive to tables: pages, links, sites, with ids that never change."),
     "status": Row("status", "What a crawl has done and is doing, from another terminal."),
     "why": Row("why", "The whole story of one URL: who linked to it, what was decided, when and why."),

@@ -235,6 +235,41 @@ class Lab:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """How pages are ranked by their links (S0-23 to S0-29, S3-1 to S3-8)."""
+
+    method: Literal["pagerank", "power", "blockrank", "blockrank-sized", "blockrank-start", "blocks"] = _key(
+        "pagerank",
+        "pagerank: exact, quickest; power: S3's loop; blockrank: as S0 prints it; -sized: weighted by size; "
+        "-start: as a start vector; blocks: exact, by agents",
+        changeable=True,
+    )
+    damping: Share = _key(
+        0.85, "share of a page's rank that follows its links; the rest goes anywhere", changeable=True
+    )
+    tolerance: Annotated[float, Field(ge=0, le=1)] = _key(
+        1e-10, "stop when a round changes all ranks together by at most so much; they sum to 1", changeable=True
+    )
+    max_rounds: Positive = _key(1000, "and after so many rounds at the latest", changeable=True)
+    block: Literal["site", "domain", "community"] = _key("site", "what a block is (S0-26)", changeable=True)
+    dangling: Literal["uniform", "teleport", "none", "renormalise", "remove"] = _key(
+        "uniform",
+        "where the rank of pages without links goes; uniform: to all pages (Kim & Lee, S3-8)",
+        changeable=True,
+    )
+    precision: Literal["double", "single"] = _key("double", "single takes half the memory", changeable=True)
+    teleport: str = _key("", "a file of pages to begin anew from, for personal ranks", changeable=True)
+    topics: str = _key("", "a file of topics and their pages; one further rank per topic", changeable=True)
+    duplicates: Literal["drop", "merge"] = _key(
+        "drop", "links to a duplicate page; merge: they count for the page it duplicates", changeable=True
+    )
+    restart: bool = _key(True, "start from the last ranks where there are some", changeable=True)
+    memory_limit: Bytes = _key(
+        4 * 2**30, "memory for links; beyond it they are sorted and read on disk", changeable=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration; only the command line and jobs see it."""
 
@@ -246,5 +281,6 @@ class Config:
     links: Links = field(default_factory=Links)
     archive: Archive = field(default_factory=Archive)
     convert: Convert = field(default_factory=Convert)
+    rank: Rank = field(default_factory=Rank)
     clock: ClockSettings = field(default_factory=ClockSettings)
     lab: Lab = field(default_factory=Lab)

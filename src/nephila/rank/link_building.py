@@ -1,0 +1,189 @@
+"""Build a link file from links in any order, under a memory limit.
+
+In come pieces of links as row numbers, out comes the link file. Pieces are kept as they come, 8 bytes a link; when
+they pass the limit they go to bucket files by target (an external bucket sort), and from then on a bucket at a time is
+in memory. A bucket becomes rows by counting: count the links of each row, put each source into its row, then sort the
+rows and drop repetitions and self-links (DESIGN: Ranked nodes). At the peak a link costs 12 bytes: 8 for the piece, 4
+for its place in the row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Final
+
+import numpy as np
+
+from nephila.errors import NephilaError, UsageError
+from nephila.rank import kernel
+from nephila.rank.arrays import MOST_PAGES, Ids, Offsets, Pages
+from nephila.rank.link_file import Direction, header, layout
+from nephila.store.durable import aside_of, disk_errors, make_directory, publish
+
+BYTES_PER_LINK: Final = 12
+BUCKETS: Final = 256
+_THREADS: Final = 2
+
+Piece = tuple[Pages, Pages]
+"""Sources and targets of some links, as row numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What became of the links that came in."""
+
+    links: int
+    self_links: int
+    repeated: int
+    buckets: int
+
+
+def build(
+    path: Path, ids: Ids, pieces: Iterable[Piece], memory_limit_bytes: int, direction: Direction = Direction.IN
+) -> Built:
+    """Write the link file of the pages `ids` at `path`; it appears whole, by rename."""
+    if len(ids) > MOST_PAGES:
+        raise UsageError(f"A link file holds at most {MOST_PAGES:,} pages, not {len(ids):,}; rank fewer.")
+    make_directory(path.parent)
+    with TemporaryDirectory(prefix="links-", dir=path.parent) as room, ExitStack() as stack:
+        aside = aside_of(path)
+        with disk_errors(aside):
+            file = stack.enter_context(aside.open("wb"))
+        sorting = _Sorting(len(ids), memory_limit_bytes, Path(room), stack)
+        for sources, targets in pieces:
+            sorting.take((targets, sources) if direction is Direction.OUT else (sources, targets))
+        built, lengths, degrees = _write_rows(file, aside, sorting, layout(len(ids), 0).ends)
+        with disk_errors(aside):
+            _write_columns(file, ids, lengths if direction is Direction.OUT else degrees, lengths, built, direction)
+    publish(aside, path)
+    return built
+
+
+def _write_columns(file: IO[bytes], ids: Ids, degrees: Pages, lengths: Pages, built: Built, way: Direction) -> None:
+    places = layout(len(ids), built.links)
+    offsets = np.zeros(len(ids) + 1, "<u8")
+    np.cumsum(lengths, out=offsets[1:])
+    file.truncate(places.size_bytes)
+    for place, column in (
+        (places.ids, ids.astype("<i8", copy=False)),
+        (places.degrees, degrees.astype("<u4", copy=False)),
+        (places.offsets, offsets),
+    ):
+        file.seek(place)
+        column.tofile(file)
+    file.seek(0)
+    file.write(header(way, len(ids), built.links))
+    file.flush()
+    os.fdatasync(file.fileno())
+
+
+def _write_rows(file: IO[bytes], aside: Path, sorting: _Sorting, place: int) -> tuple[Built, Pages, Pages]:
+    """Write the rows of one bucket after the other; the length of each row and how often each page is a source."""
+    lengths = np.zeros(sorting.pages, np.uint32)
+    degrees = np.zeros(sorting.pages, np.uint64)
+    came, kept, selves, buckets = sorting.links, 0, 0, 0
+    file.seek(place)
+    for first, last, pieces in sorting.buckets():
+        buckets += 1
+        for rows, self_links in _rows(pieces, first, last, lengths):
+            kernel.LOOPS.count(rows, degrees)
+            kept += len(rows)
+            selves += self_links
+            with disk_errors(aside):
+                rows.astype("<u4", copy=False).tofile(file)
+    return Built(kept, selves, came - kept - selves, buckets), lengths, degrees.astype(np.uint32)
+
+
+def _rows(pieces: list[Piece], first: int, last: int, lengths: Pages) -> Iterator[tuple[Pages, int]]:
+    """The rows [first, last) of one bucket in order, in a few parts; `pieces` is emptied."""
+    counts = np.zeros(last - first + 1, np.uint64)
+    for _, targets in pieces:
+        if not kernel.LOOPS.count(targets if first == 0 else targets - np.uint32(first), counts[1:]):
+            raise NephilaError("A link leads to a page outside the link file; this is an error of Nephila's own.")
+    offsets = np.zeros(last + 1, np.uint64)
+    np.cumsum(counts, out=offsets[first:])
+    rows = np.empty(int(offsets[-1]), np.uint32)
+    cursor = offsets[:-1].copy()
+    halves = _halves(offsets, first, last)
+    pieces.reverse()  # taken from the end below: links that came in order of their sources need no sorting
+    with ThreadPoolExecutor(_THREADS) as pool:
+        while pieces:
+            sources, targets = pieces.pop()
+            tasks = [pool.submit(kernel.LOOPS.scatter, sources, targets, cursor, rows, 0, a, b) for a, b in halves]
+            if not all(task.result() for task in tasks):
+                raise NephilaError("A row of links overflowed; this is an error of Nephila's own.")
+        tidied = [(a, pool.submit(kernel.LOOPS.tidy, offsets, rows, 0, lengths[a:b], a, b)) for a, b in halves]
+        for begin, task in tidied:
+            kept, selves = task.result()
+            place = int(offsets[begin])
+            yield rows[place : place + kept], selves
+
+
+def _halves(offsets: Offsets, first: int, last: int) -> list[tuple[int, int]]:
+    middle = first + int(np.searchsorted(offsets[first:], offsets[-1] // 2))
+    middle = min(max(middle, first), last)
+    return [(first, middle), (middle, last)]
+
+
+class _Sorting:
+    """Pieces in memory as long as they fit, then in one file per range of targets."""
+
+    def __init__(self, pages: int, memory_limit_bytes: int, room: Path, stack: ExitStack) -> None:
+        self.pages = pages
+        self.links = 0
+        self._limit_links = max(memory_limit_bytes // BYTES_PER_LINK, 1)
+        self._room = room
+        self._stack = stack
+        self._pieces: list[Piece] = []
+        self._waiting = 0
+        self._files: list[IO[bytes]] = []
+        self._rows_per_bucket = max(-(-pages // BUCKETS), 1)
+
+    def take(self, piece: Piece) -> None:
+        self._pieces.append(piece)
+        self.links += len(piece[0])
+        self._waiting += len(piece[0])
+        if self._waiting > self._limit_links:
+            self._spill()
+
+    def buckets(self) -> Iterator[tuple[int, int, list[Piece]]]:
+        """(first row, last row, its links) of each bucket, in order."""
+        if not self._files:
+            pieces, self._pieces = self._pieces, []
+            yield 0, self.pages, pieces
+            return
+        self._spill()
+        for number, file in enumerate(self._files):
+            first = min(number * self._rows_per_bucket, self.pages)
+            last = min(first + self._rows_per_bucket, self.pages)
+            file.flush()
+            file.seek(0)
+            pairs = np.fromfile(file, "<u4").reshape(-1, 2)
+            file.truncate(0)
+            sources, targets = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+            del pairs
+            yield first, last, [(sources, targets)]
+
+    def _spill(self) -> None:
+        if not self._files:
+            paths = [self._room / f"{number:03}" for number in range(BUCKETS)]
+            with disk_errors(self._room):
+                self._files = [self._stack.enter_context(path.open("w+b")) for path in paths]
+        while self._pieces:
+            sources, targets = self._pieces.pop()
+            bucket = (targets // np.uint32(self._rows_per_bucket)).astype(np.uint8)
+            order = np.argsort(bucket, kind="stable")
+            pairs = np.stack((sources[order], targets[order]), axis=1)
+            ends = np.cumsum(np.bincount(bucket, minlength=BUCKETS))
+            begin = 0
+            for file, end in zip(self._files, ends, strict=True):
+                with disk_errors(self._room):
+                    pairs[begin:end].tofile(file)
+                begin = end
+        self._waiting = 0

@@ -1,0 +1,73 @@
+"""This room's door to Parquet: columns of files in, one file out, synced and renamed into place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nephila.errors import DamagedError, NephilaError
+from nephila.store.durable import aside_of, disk_errors, make_directory, publish
+
+ROWS_PER_GROUP: Final = 1 << 17
+
+
+def files_below(path: Path) -> list[Path]:
+    """The file itself, or the Parquet files of a folder in order."""
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def column_names(path: Path) -> list[str]:
+    files = files_below(path)
+    if not files:
+        raise NephilaError(f"There is no Parquet file in {path}; name a file, or a folder with some.")
+    return list(_schema(files[0]).names)
+
+
+def batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[tuple[Any, ...]]:
+    """The columns of a file or a folder, some rows at a time, as Arrow arrays."""
+    for file in files_below(path):
+        missing = [name for name in columns if name not in _schema(file).names]
+        if missing:
+            raise NephilaError(f"{file} has no column {missing[0]}; it has {', '.join(_schema(file).names)}.")
+        try:
+            with pq.ParquetFile(file, memory_map=True) as opened:
+                for batch in opened.iter_batches(rows, columns=list(columns), use_threads=True):
+                    yield tuple(batch.column(name) for name in columns)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise DamagedError(f"{file} cannot be read ({_first_line(error)}); make it anew.") from None
+
+
+def read_columns(path: Path, columns: Sequence[str]) -> tuple[Any, ...]:
+    """Whole columns, each as one Arrow array."""
+    found = list(batches(path, columns, ROWS_PER_GROUP))
+    if not found:
+        return tuple(pa.array([]) for _ in columns)
+    return tuple(pa.concat_arrays([row[place] for row in found]) for place in range(len(columns)))
+
+
+def write_columns(path: Path, columns: dict[str, Any]) -> None:
+    """Write numpy arrays, or lists of texts, as one Parquet file that appears by rename."""
+    make_directory(path.parent)
+    aside = aside_of(path)
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    with disk_errors(aside):
+        pq.write_table(table, aside, compression="zstd", row_group_size=ROWS_PER_GROUP)
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
+    publish(aside, path)
+
+
+def _schema(file: Path) -> Any:
+    try:
+        return pq.read_schema(file, memory_map=True)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise DamagedError(f"{file} is not a Parquet file ({_first_line(error)}); name another.") from None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

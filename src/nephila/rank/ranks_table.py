@@ -1,0 +1,96 @@
+"""`rank/ranks.parquet`: one row per ranked page, and the ranks of sites and domains beside it.
+
+    page_id      the page, or the id in the edge list
+    name         only for edge lists whose ids are words
+    rank         PageRank; all ranks sum to 1
+    local_rank   PageRank among the pages of its own site, by the links within it; sums to 1 in each site (S0-24)
+    site_rank    the rank of its site: the sum of the ranks of the site's pages
+    domain_rank  likewise of its domain
+    in_links     distinct pages that link to it
+    out_links    distinct pages that it links to
+    rank_TOPIC   PageRank with the teleport of a topic
+
+Where sites or domains are not known, their columns are absent. Rows are in the order of page_id.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nephila.rank.arrays import Blocks, Ids, Ranks
+from nephila.rank.link_file import LinkFile
+from nephila.rank.parquet_columns import column_names, read_columns, write_columns
+from nephila.rank.report import Bin, TopPage
+from nephila.rank.sheet import Groups
+
+TOP = 20
+
+
+def write_ranks(
+    path: Path, file: LinkFile, ranks: Ranks, local: Ranks | None, groups: Groups, topics: dict[str, Ranks],
+    names: list[str] | None, *, single_precision: bool,
+) -> None:  # fmt: skip
+    """Write the table; it appears by rename."""
+    order = np.argsort(file.ids, kind="stable")
+    kind = np.float32 if single_precision else np.float64
+    ids = file.ids[order]
+    columns: dict[str, Any] = {"page_id": ids}
+    if names is not None:
+        columns["name"] = [names[number] for number in ids]
+    columns["rank"] = ranks[order].astype(kind)
+    if local is not None:
+        columns["local_rank"] = local[order].astype(kind)
+    for name, blocks in (("site_rank", groups.site), ("domain_rank", groups.domain)):
+        if blocks is not None:
+            columns[name] = block_sums(ranks, blocks)[1][np.unique(blocks, return_inverse=True)[1]][order].astype(kind)
+    columns["in_links"] = np.diff(file.links.offsets.astype(np.int64))[order]
+    columns["out_links"] = file.links.degrees[order].astype(np.int64)
+    columns |= {f"rank_{topic}": values[order].astype(kind) for topic, values in topics.items()}
+    write_columns(path, columns)
+
+
+def read_ranks(path: Path, ids: Ids) -> Ranks | None:
+    """The ranks of an earlier table as a start for these pages; None where there is none or nothing fits."""
+    if not path.exists() or "rank" not in column_names(path):
+        return None
+    known, ranks = (
+        np.asarray(column.to_numpy(zero_copy_only=False)) for column in read_columns(path, ("page_id", "rank"))
+    )
+    if not len(known) or not len(ids):
+        return None
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    found = known[place] == ids
+    start = np.where(found, ranks[place], 1 / len(ids)).astype(np.float64)
+    total = float(start.sum())
+    return start / total if found.any() and np.isfinite(total) and start.min() >= 0 and total > 0 else None
+
+
+def block_sums(ranks: Ranks, blocks: Blocks) -> tuple[Blocks, Ranks]:
+    """The blocks that occur, in order, and the sum of the ranks of each."""
+    numbers, places = np.unique(blocks, return_inverse=True)
+    return numbers, np.bincount(places, weights=ranks, minlength=len(numbers)).astype(np.float64)
+
+
+def best(ids: Ids, ranks: Ranks, in_links: Any, name: Any, most: int = TOP) -> tuple[TopPage, ...]:
+    """The first `most` by rank, equal ranks by id."""
+    if not len(ids):
+        return ()
+    most = min(most, len(ids))
+    candidates = np.flatnonzero(ranks >= np.partition(ranks, len(ranks) - most)[len(ranks) - most])
+    order = candidates[np.lexsort((ids[candidates], -ranks[candidates]))][:most]
+    return tuple(
+        TopPage(place + 1, int(ids[row]), name(int(ids[row])), float(ranks[row]), int(in_links[row]))
+        for place, row in enumerate(order)
+    )
+
+
+def distribution(ranks: Ranks) -> tuple[Bin, ...]:
+    """How many pages have which multiple of the mean rank, by powers of two: the picture of the report."""
+    positive = ranks[ranks > 0]
+    if not len(positive):
+        return ()
+    powers, pages = np.unique(np.floor(np.log2(positive * len(ranks))).astype(np.int64), return_counts=True)
+    return tuple(Bin(int(power), int(count)) for power, count in zip(powers, pages, strict=True))

@@ -1,0 +1,171 @@
+"""The front door: links in, `rank/ranks.parquet` out.
+
+`run` ranks a crawl folder, `run_graph` any edge list; both write `rank/pages.links` (the link file), then
+`rank/ranks.parquet`, then `rank/report.json`, each by rename. Run again after more was crawled, it starts from the last
+ranks: those of pages that changed little are nearly right already.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from nephila.config.sections import Rank
+from nephila.engine import Engine
+from nephila.rank import kernel
+from nephila.rank.arrays import Blocks, Ids, Ranks
+from nephila.rank.blockrank import Partition, local_ranks
+from nephila.rank.edge_list import IdKind
+from nephila.rank.gauss_seidel import solve
+from nephila.rank.graph_sheet import graph_sheet
+from nephila.rank.link_building import Built, build
+from nephila.rank.link_file import LinkFile
+from nephila.rank.methods import Method, Ranking, rank_by
+from nephila.rank.pagerank import Dangling, Problem
+from nephila.rank.ranks_table import best, block_sums, distribution, read_ranks, write_ranks
+from nephila.rank.report import RankReport, Step, TopPage
+from nephila.rank.sheet import Sheet, Unit
+from nephila.rank.stopping import L1, Rounds
+from nephila.rank.teleport import Topics, read_teleport, read_topics
+from nephila.store.durable import make_directory, replace_file
+
+LINK_FILE: Final = "pages.links"
+RANKS_FILE: Final = "ranks.parquet"
+REPORT_FILE: Final = "report.json"
+_LOCAL_TOLERANCE: Final = 1e-9
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Seconds of each step, in order."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        yield
+        self.steps.append(Step(name, time.perf_counter() - begun))
+
+
+def run_graph(
+    settings: Rank, directory: Path, graph: Path, engine: Engine, *, kind: IdKind = IdKind.NUMBER,
+    blocks_file: Path | None = None,
+) -> RankReport:  # fmt: skip
+    """Rank an edge list into `directory`/rank."""
+    watch = Stopwatch()
+    room = directory / "rank"
+    make_directory(room)
+    with watch.step("read"):
+        opened = graph_sheet(graph, room, settings.memory_limit, kind, Unit(settings.block), blocks_file)
+        sheet = opened.__enter__()
+    try:
+        return rank_sheet(settings, sheet, room, engine, watch, named=kind is IdKind.TEXT)
+    finally:
+        opened.__exit__(None, None, None)
+
+
+def rank_sheet(
+    settings: Rank, sheet: Sheet, room: Path, engine: Engine, watch: Stopwatch, *, named: bool = False
+) -> RankReport:
+    """Build the link file of a sheet, rank it, write what came out."""
+    with watch.step("link file"):
+        built = build(room / LINK_FILE, sheet.rows.ids, sheet.pieces(), settings.memory_limit)
+    with watch.step("open"):
+        file = LinkFile.open(room / LINK_FILE, streamed=built.links * 4 > settings.memory_limit)
+    start = read_ranks(room / RANKS_FILE, file.ids) if settings.restart else None
+    find = _finder(sheet, named=named)
+    teleport = read_teleport(Path(settings.teleport), file.ids, find) if settings.teleport else None
+    problem = problem_of(settings, start, teleport)
+    blocks = sheet.groups.of(Unit(settings.block))
+    with watch.step("solve"):
+        ranking = rank_by(Method(settings.method), file.links, problem, blocks, engine, room / LINK_FILE)
+    topics = read_topics(Path(settings.topics), file.ids, find) if settings.topics else {}
+    with watch.step("local"):
+        local = _local(file, sheet.groups.site, settings.damping)
+        by_topic = _by_topic(topics, file, settings)
+    with watch.step("write"):
+        names = [sheet.page_name(number) for number in range(len(file.ids))] if named else None
+        single = settings.precision == "single"
+        write_ranks(
+            room / RANKS_FILE, file, ranking.ranks, local, sheet.groups, by_topic, names, single_precision=single
+        )
+    report = _report(settings, sheet, file, built, ranking, watch, room, restarted=start is not None)
+    replace_file(room / REPORT_FILE, msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
+    return report
+
+
+def problem_of(settings: Rank, start: Ranks | None = None, teleport: Ranks | None = None) -> Problem:
+    """The settings as a problem to solve."""
+    return Problem(
+        settings.damping,
+        L1(settings.tolerance) | Rounds(settings.max_rounds),
+        Dangling(settings.dangling),
+        teleport,
+        start,
+        settings.precision == "single",
+    )
+
+
+def _finder(sheet: Sheet, *, named: bool) -> Callable[[str], int | None]:
+    """The id behind a word of a teleport file: a number, or a name where pages have names."""
+    if not named:
+        return lambda word: int(word) if word.isdecimal() else None
+    numbers = {sheet.page_name(number): number for number in range(len(sheet.rows.ids))}
+    return numbers.get
+
+
+def _local(file: LinkFile, sites: Blocks | None, damping: float) -> Ranks | None:
+    if sites is None:
+        return None
+    return local_ranks(file.links, Partition.of(sites), damping, L1(_LOCAL_TOLERANCE) | Rounds(200))[0]
+
+
+def _by_topic(topics: Topics, file: LinkFile, settings: Rank) -> dict[str, Ranks]:
+    return {topic: solve(file.links, problem_of(settings, None, teleport)).ranks for topic, teleport in topics.items()}
+
+
+def _report(
+    settings: Rank, sheet: Sheet, file: LinkFile, built: Built, ranking: Ranking, watch: Stopwatch, room: Path, *,
+    restarted: bool,
+) -> RankReport:  # fmt: skip
+    ranks = ranking.ranks
+    in_links = file.links.lengths()
+    came = sheet.links_in()
+    return RankReport(
+        method=settings.method,
+        damping=settings.damping,
+        pages=len(file.ids),
+        links=built.links,
+        dangling=int((file.links.degrees == 0).sum()),
+        self_links_dropped=built.self_links,
+        repeated_links_dropped=built.repeated,
+        links_left_out=came - built.links - built.self_links - built.repeated,
+        rounds=ranking.rounds,
+        residual=ranking.residuals[-1] if ranking.residuals else 0.0,
+        residuals=ranking.residuals,
+        total=float(ranks.sum()),
+        restarted=restarted,
+        compiled=kernel.COMPILED,
+        seconds=sum(step.seconds for step in watch.steps),
+        steps=tuple(watch.steps),
+        top=best(file.ids, ranks, in_links, sheet.page_name),
+        top_sites=_best_blocks(sheet.groups.site, ranks, in_links, sheet.site_name),
+        top_domains=_best_blocks(sheet.groups.domain, ranks, in_links, sheet.domain_name),
+        distribution=distribution(ranks),
+        file=str(room / RANKS_FILE),
+    )
+
+
+def _best_blocks(blocks: Blocks | None, ranks: Ranks, in_links: Ids, name: Callable[[int], str]) -> tuple[TopPage, ...]:
+    if blocks is None:
+        return ()
+    numbers, sums = block_sums(ranks, blocks)
+    return best(numbers, sums, block_sums(in_links.astype(np.float64), blocks)[1], name)

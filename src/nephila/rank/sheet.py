@@ -1,0 +1,68 @@
+"""What is to be ranked: the rows, what is known of each, and the links between them on their way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from nephila.rank.arrays import Blocks
+from nephila.rank.gathering import Rows
+from nephila.rank.link_building import Piece
+
+
+class Unit(StrEnum):
+    """What a block is (S0-26)."""
+
+    SITE = "site"
+    DOMAIN = "domain"
+    COMMUNITY = "community"
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The site, domain and community of each row; any of them may be unknown."""
+
+    site: Blocks | None = None
+    domain: Blocks | None = None
+    community: Blocks | None = None
+
+    def of(self, unit: Unit) -> Blocks | None:
+        match unit:
+            case Unit.SITE:
+                return self.site
+            case Unit.DOMAIN:
+                return self.domain
+            case Unit.COMMUNITY:
+                return self.community
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Rows in their order, with the links as pairs of rows. `links_in` is how many came in, ranked or not."""
+
+    rows: Rows
+    groups: Groups
+    pieces: Callable[[], Iterator[Piece]]
+    links_in: Callable[[], int]
+    page_name: Callable[[int], str]
+    site_name: Callable[[int], str] = str
+    domain_name: Callable[[int], str] = str
+
+
+def grouping_keys(groups: Groups, unit: Unit) -> list[Blocks]:
+    """Sort keys, weakest first, that make the blocks of `unit` ranges of rows, and the sites ranges within them."""
+    keys = (groups.site, groups.of(unit))
+    return [key for key in keys if key is not None]
+
+
+def reordered(groups: Groups, order: np.ndarray) -> Groups:
+    """The groups of rows that were put into another order."""
+    site, domain, community = groups.site, groups.domain, groups.community
+    return Groups(
+        None if site is None else site[order],
+        None if domain is None else domain[order],
+        None if community is None else community[order],
+    )
