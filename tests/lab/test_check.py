@@ -55,6 +55,23 @@ def test_a_web_of_other_shape_is_noticed(column: str, factor: tuple[float, ...],
     assert not all(row.ok for row in compare(bent))
 
 
+def test_seeds_do_not_fail_by_chance_more_often_than_one_line_of_three_errors() -> None:
+    # given the bound of all lines together: 0.27 % for the whole check, one of 37 lines at a time
+    assert checking._LINES == 37
+    assert abs(checking.ERRORS_ALLOWED - 3.97) < 0.005
+    # then the web of a seed with a line beyond three errors (Table 4: 3 labels, 3.07) is still right
+    report = check(Web(Lab(sites=2_569, seed=6)), sample=50)
+    assert report.ok, render(report)
+
+
+def test_a_row_seen_a_few_times_at_most_is_bounded_by_poissons_law() -> None:
+    # given 0.24 hosts of six labels expected: 3 come by chance once in 500 webs, 5 once in 180,000
+    assert checking._most_by_chance(0.24) == 4
+    assert checking._most_by_chance(13.0) == 30
+    # and far up the bound is the normal one
+    assert checking._most_by_chance(100.0) == pytest.approx(100 + checking.ERRORS_ALLOWED * 10, abs=4)
+
+
 def test_only_the_survey_can_be_checked_against_tables_1_to_6() -> None:
     with pytest.raises(UsageError, match="survey"):
         check(Web(Lab(sites=10, profile="study")))

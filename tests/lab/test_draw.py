@@ -6,7 +6,20 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nephila.lab.draw import Quantiles, Table, draw, draws, geometric, geometric_table, key_of, mix, permuted
+from nephila.lab.draw import (
+    Quantiles,
+    Stream,
+    Table,
+    draw,
+    draws,
+    geometric,
+    geometric_table,
+    key_of,
+    mix,
+    permuted,
+    site_key,
+    web_key,
+)
 
 _WORDS = st.integers(min_value=0, max_value=2**64 - 1)
 
@@ -25,6 +38,19 @@ def test_the_finaliser_is_that_of_splitmix64() -> None:
 @given(_WORDS, st.integers(0, 2**40), st.integers(1, 50))
 def test_draws_are_draw_many_times(key: int, first: int, count: int) -> None:
     assert draws(key, first, count).tolist() == [draw(key, number) for number in range(first, first + count)]
+
+
+def test_draws_of_a_large_site_go_on_where_the_prepared_steps_end() -> None:
+    for first, count in ((16_380, 4), (16_380, 5), (16_383, 3), (16_384, 2), (0, 20_000)):
+        assert draws(5, first, count)[-3:].tolist() == [
+            draw(5, number) for number in range(max(first, first + count - 3), first + count)
+        ]
+
+
+@given(st.integers(0, 2**63), st.integers(0, 10**7), st.sampled_from(list(Stream)))
+def test_keys_that_are_kept_are_the_keys(seed: int, site: int, stream: Stream) -> None:
+    assert site_key(seed, site, stream) == key_of(seed, site, stream)
+    assert web_key(seed, stream, 1) == key_of(seed, stream, 1)
 
 
 @given(_WORDS, st.integers(-5, 2**40))

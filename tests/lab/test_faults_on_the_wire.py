@@ -12,9 +12,9 @@ import pytest
 
 from nephila.config.sections import Lab
 from nephila.lab.answer import Answer, Manner
+from nephila.lab.fates import Fate
 from nephila.lab.paths import path_of
 from nephila.lab.serve import LabServer
-from nephila.lab.skeleton import Fate
 from nephila.lab.web import Web
 
 SITES = 400

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nephila.config.sections import Lab
-from nephila.lab.paths import in_other_case, page_of, path_key, path_lengths, path_of, without_session
+from nephila.lab.paths import PathBook, in_other_case, page_of, path_key, path_lengths, path_of, without_session
 from nephila.lab.spelling import with_session
 from nephila.lab.web import Web
 
@@ -70,3 +70,14 @@ def test_nonsense_is_no_page(target: str) -> None:
     style = WEB.card(3).paths
     page = page_of(style, "/" + target, 500)
     assert page is None or without_session("/" + target).lower() == path_of(style, page).lower()
+
+
+def test_a_book_of_paths_tells_the_same_paths_and_does_not_grow_for_ever() -> None:
+    # given a book that is asked for more paths than it holds, some of them again
+    style, book = Web(Lab(sites=3)).card(1).paths, PathBook()
+    for page in range(40_000):
+        assert book.path(style, page) == path_of(style, page)
+        assert book.path(style, page // 2) == path_of(style, page // 2)
+    # then it has forgotten most of them
+    assert 0 < len(book.held) <= 1 << 14
+    assert len(book._before) <= 1 << 14
