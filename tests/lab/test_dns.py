@@ -17,7 +17,8 @@ import pytest
 
 from nephila.clock import Clock
 from nephila.lab import witness
-from nephila.lab.dns import DNS_ADDRESS, NameServer, hosts_file
+from nephila.lab.dns import DNS_ADDRESS, NameServer
+from nephila.lab.lists import host_lines, write_list
 from nephila.lab.ports import hold_ports
 from nephila.lab.shared_clock import SharedClock
 
@@ -136,5 +137,5 @@ async def test_bytes_that_are_no_query_are_not_answered(tmp_path: Path) -> None:
 
 
 def test_the_hosts_file_has_the_names_that_resolve(tmp_path: Path) -> None:
-    written = hosts_file(Names(), tmp_path / "hosts").read_text()
+    written = write_list(tmp_path / "hosts", host_lines(Names().hosts())).read_text()
     assert written == "127.1.0.1\tone.example\n127.1.1.0\tmany.example\n"

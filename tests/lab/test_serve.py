@@ -24,6 +24,7 @@ from nephila.clock import Clock
 from nephila.config.sections import Lab
 from nephila.errors import NephilaError, UsageError
 from nephila.lab import witness
+from nephila.lab.lists import in_slices
 from nephila.lab.serve import LabServer
 from nephila.lab.static import StaticSite
 
@@ -216,6 +217,7 @@ def test_a_process_that_went_wrong_is_heard_at_the_end(docs: StaticSite, tmp_pat
 PARENT = """
 import sys
 from pathlib import Path
+from nephila.lab.lists import in_slices
 from nephila.lab.serve import LabServer
 with LabServer(None, processes=2, folder=Path(sys.argv[1])) as lab:
     print(*lab.pids, flush=True)
@@ -263,3 +265,31 @@ def test_in_the_foreground_it_says_where_it_is_and_stops_when_asked(tmp_path: Pa
     assert "serves 10 sites" in lines[0]
     assert len((tmp_path / "seeds.txt").read_text().splitlines()) == 10
     assert (tmp_path / "hosts").exists()
+
+
+def test_a_large_lab_says_where_it_is_before_its_lists_are_written(tmp_path: Path) -> None:
+    # given a lab whose lists take many seconds
+    many = FOREGROUND.replace("sites=10", "sites=1_000_000")
+    with subprocess.Popen([sys.executable, "-c", many, str(tmp_path)], stdout=subprocess.PIPE, text=True) as foreground:
+        assert foreground.stdout is not None
+        lines = [foreground.stdout.readline()]
+        while "Ctrl-C" not in lines[-1]:
+            lines.append(foreground.stdout.readline())
+            assert lines[-1], lines
+        # then it is announced at once, and a list that is not whole is not there
+        assert "is being written" in "".join(lines)
+        assert not (tmp_path / "seeds.txt").exists()
+        # and when it is stopped nothing half written stays
+        foreground.send_signal(signal.SIGINT)
+        assert foreground.stdout.read() == "The lab has stopped.\n"
+        assert foreground.wait(10) == 0
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_list_appears_when_it_is_whole(tmp_path: Path) -> None:
+    slices = in_slices(tmp_path / "list", (f"line {number}" for number in range(5_000)))
+    assert next(slices) == 2_000
+    assert not (tmp_path / "list").exists()
+    assert list(slices) == [4_000, 5_000]
+    assert (tmp_path / "list").read_text().splitlines() == [f"line {number}" for number in range(5_000)]
+    assert [path.name for path in tmp_path.iterdir()] == ["list"]

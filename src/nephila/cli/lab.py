@@ -40,12 +40,21 @@ def command() -> None:
     "--dns-port", type=click.IntRange(0, 65535), default=0, help="The name server's port; 0 takes a free one."
 )
 @click.option("--processes", type=click.IntRange(0, 64), default=0, help="Server processes; 0 means one per core.")
-@click.option("--rate", type=click.FloatRange(min=0.001), default=None, help="Simulated seconds per real second.")
+@click.option("--rate", type=click.FloatRange(min=0.001), default=1.0, show_default=True,
+              help="Simulated seconds per real second.")  # fmt: skip
+@click.option("--origin", type=float, default=None,
+              help="The simulated UTC second at which pages are at their first version; by default, now.")  # fmt: skip
 @common_options
-def serve(common: Common, folder: Path, dns_port: int, processes: int, rate: float | None) -> None:
+def serve(common: Common, folder: Path, dns_port: int, processes: int, rate: float, origin: float | None) -> None:
     """Serve the web until Ctrl-C; FOLDER gets the seed list, the hosts file and the server's own log.
 
-    The clock runs at --rate from now on and can be set while the lab runs, at the address that is printed.
+    What is printed says how to crawl it. The clock runs at --rate from now on and can be set while the lab runs:
+
+    \b
+        curl http://127.0.0.1:8480/__lab/clock
+        curl -d '{"rate": 3600}' -H 'Content-Type: application/json' http://127.0.0.1:8480/__lab/clock
+
+    To serve the same web with the same versions again, give the --origin that the first start printed.
     """
     import time
 
@@ -54,20 +63,33 @@ def serve(common: Common, folder: Path, dns_port: int, processes: int, rate: flo
 
     config = common.configuration().config
     now = time.time()
-    clock = Clock(rate, now, now) if rate is not None else None
-    run_lab(config.lab, folder, emit, clock=clock, dns_port=dns_port, processes=processes)
+    run_lab(
+        config.lab,
+        folder,
+        emit,
+        clock=Clock(rate, now, now),
+        origin=float(int(now)) if origin is None else origin,
+        dns_port=dns_port,
+        processes=processes,
+    )
 
 
 @command.command("truth")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--now", type=float, default=None, help="The simulated UTC second at which it is to hold.")
+@click.option("--origin", type=float, default=0.0, help="The simulated UTC second that `lab serve` says it began at.")
+@click.option("--now", type=float, default=None,
+              help="The simulated UTC second at which it is to hold; the origin by default.")  # fmt: skip
 @common_options
-def truth(common: Common, file: Path, now: float | None) -> None:
-    """Write what a crawl must find, one row per URL, as Parquet (up to a million pages)."""
+def truth(common: Common, file: Path, origin: float, now: float | None) -> None:
+    """Write what a crawl must find, one row per URL, as Parquet (up to a million pages).
+
+    Settings and seed decide everything: give those that the lab is served with. Pages change in the profile `study`
+    alone, and only there --origin and --now matter.
+    """
     from nephila.lab.truth_file import write_truth
     from nephila.lab.web import Web
 
-    rows = write_truth(Web(common.configuration().config.lab), file, now)
+    rows = write_truth(Web(common.configuration().config.lab, origin), file, now)
     if common.as_json:
         emit_json(TruthReport(str(file), rows))
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import struct
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, cast
 
@@ -153,15 +153,3 @@ class _Tcp(asyncio.Protocol):
     def _send(self, wire: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(struct.pack("!H", len(wire)) + wire)
-
-
-def hosts_file(names: AnswersNames, path: Path) -> Path:
-    """Write the names that resolve as a file like /etc/hosts, for a crawl without a name server."""
-    with path.open("w", encoding="ascii") as file:
-        file.writelines(_hosts_lines(names))
-    return path
-
-
-def _hosts_lines(names: AnswersNames) -> Iterable[str]:
-    for address, name in names.hosts():
-        yield f"{address}\t{name}\n"

@@ -24,7 +24,8 @@ from nephila.clock import Clock
 from nephila.config.sections import Lab
 from nephila.errors import NephilaError
 from nephila.lab import witness
-from nephila.lab.dns import DNS_ADDRESS, hosts_file
+from nephila.lab.dns import DNS_ADDRESS
+from nephila.lab.lists import host_lines, write_list
 from nephila.lab.ports import HeldPorts, hold_ports
 from nephila.lab.process import FLUSH, FLUSHED, READY, Orders, generated_web
 from nephila.lab.shared_clock import CLOCK_FILE, SharedClock
@@ -212,16 +213,21 @@ class LabServer:
         """The same web as the processes serve, computed in this one."""
         return ServedSites(generated_web(self.lab, self.origin), self.static)
 
+    @property
+    def hosts_path(self) -> Path:
+        return self.folder / "hosts"
+
+    @property
+    def seeds_path(self) -> Path:
+        return self.folder / "seeds.txt"
+
     def write_hosts(self, path: Path | None = None) -> Path:
         """Write the hosts file (`net.hosts`), in the lab's folder unless told otherwise."""
-        return hosts_file(self.sites(), path or self.folder / "hosts")
+        return write_list(path or self.hosts_path, host_lines(self.sites().hosts()))
 
     def write_seeds(self, path: Path | None = None, share: float = 1.0) -> Path:
         """Write the seed list, one URL per line, in the lab's folder unless told otherwise."""
-        target = path or self.folder / "seeds.txt"
-        with target.open("w", encoding="utf-8") as file:
-            file.writelines(f"{seed}\n" for seed in self.sites().seeds(self.port, share))
-        return target
+        return write_list(path or self.seeds_path, self.sites().seeds(self.port, share))
 
     def clock(self) -> Clock:
         return self._running_clock().clock()

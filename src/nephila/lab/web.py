@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from nephila.config.sections import Lab
+from nephila.lab.addresses import address_of
 from nephila.lab.answer import Answer, Manner
 from nephila.lab.card import Card, Cards
 from nephila.lab.change import Version, home_fate_at, rate_per_day, version_at
 from nephila.lab.draw import Stream, draw, key_of
-from nephila.lab.fates import Fate, Law
+from nephila.lab.fates import Fate, Law, seed_fate
 from nephila.lab.headers import error_answer, page_headers, redirect_answer, robots_answer
 from nephila.lab.hours import delay_s
 from nephila.lab.links import Linker
@@ -91,14 +92,15 @@ class Web:
 
     def hosts(self) -> Iterator[tuple[str, str]]:
         """(address, name) of every name that has an address, for a file like /etc/hosts."""
-        for site in range(self.lab.sites):
-            card = self.cards.of(site)
-            if card.fate in (Fate.NO_NAME, Fate.NAME_FAILS):
+        names, cards = self.cards.names, self.cards
+        for site in range(self.lab.sites):  # by the million, so without the sites' cards
+            if self.law.faults and seed_fate(self.law, cards.model(site)) in (Fate.NO_NAME, Fate.NAME_FAILS):
                 continue
-            yield card.address, card.host
-            for alias in self.cards.aliases(site):
-                if alias != card.address:
-                    yield card.address, alias
+            address = address_of(site)
+            yield address, names.name(site)
+            for alias in cards.aliases(site):
+                if alias != address:
+                    yield address, alias
 
     def resolve(self, name: str) -> Resolution:
         """What DNS knows of a name (upper case and a final dot are forgiven)."""
