@@ -44,11 +44,11 @@ from nephila.crawl.messages import (
     encode,
 )
 from nephila.crawl.outcome import patience_s, start_next_time
-from nephila.crawl.politeness import Answered, Pace, address_delay_after, after_restart
+from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_delay_after, after_restart
 from nephila.crawl.recording import SEED_KIND, offer
 from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
 from nephila.crawl.setup import make_clock, make_setup, software
-from nephila.crawl.site import MAX_TASKS, SiteContext
+from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
 from nephila.crawl.slot_state import Parcel, SlotState
 from nephila.engine import Channel
@@ -59,6 +59,7 @@ from nephila.urls import url_hash
 
 REPORT_EVERY_S: Final = 0.5
 STOP_WITHIN_S: Final = 5.0
+OPENED_AT_ONCE: Final = 50
 LOCK_WAIT_S: Final = 2.0
 _SPARE_FILES: Final = 100
 
@@ -71,6 +72,7 @@ class AgentArgument:
     folder: str
     slots: tuple[int, ...]
     config: Config
+    begins_run: bool  # False: it takes the place of an agent that died; what sleeps goes on sleeping
 
 
 async def agent(channel: Channel, argument: AgentArgument) -> None:
@@ -90,6 +92,7 @@ class Agent:
     def __init__(self, channel: Channel, argument: AgentArgument, folder: CrawlFolder) -> None:
         self._channel = channel
         self._number = argument.number
+        self._begins_run = argument.begins_run
         config = argument.config
         self._config = config
         self.setup = make_setup(config, make_clock(config))
@@ -102,6 +105,7 @@ class Agent:
         self.collecting = Collecting(self.setup, self.slots, self._starve, self._fail, max_open=_open_files())
         self._started_at = self.setup.clock.monotonic()
         self._lanes: dict[str, Lane] = {}
+        self.collecting.lanes = self._lanes
         self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
         self._pending: deque[tuple[int, int]] = deque()
         self._queued: set[int] = set()
@@ -141,18 +145,20 @@ class Agent:
             self._outgoing.put_nowait(Hello(slot.number, slot.applied))
             for parcel in slot.state.unsent():
                 self._outgoing.put_nowait(_findings(parcel))
-            rows = slot.state.sites_in("waiting", "asleep")
-            for row in rows:
-                self._enqueue(slot.number, row.site)
+            for purse in [purse for purse, pages in slot.credit.items() if pages > 0]:
+                slot.give_back(purse)  # the limits may be others now
+            states = ("waiting", "asleep") if self._begins_run else ("waiting",)
+            for site in slot.state.numbers_in(*states):
+                self._enqueue(slot.number, site)
         self._fill()
 
     def _pace_of_address(self, slot: Slot, address: str) -> Pace:
         """After a restart every address counts as answered when this agent began (DESIGN: A killed coordinator)."""
-        kept = self._paces.pop(address, None)
+        kept = self._paces.pop(address, None) or self.collecting.foreign.get(address)
         if kept is not None or slot.is_new:
             return kept or Pace()
         politeness = self._config.politeness
-        last_s = max((row.last_ms / 1000 for row in slot.state.sites_on(address)), default=0.0)
+        last_s = slot.state.longest_last_ms(address) / 1000
         delay = address_delay_after(Answered(last_s * self.setup.clock.rate), politeness)
         return after_restart(delay.seconds, politeness, self._started_at)
 
@@ -188,7 +194,7 @@ class Agent:
         """What a context learnt of its site's manners goes to disk with it."""
         for context in self.collecting.contexts.values():
             if context.slot == slot.number:
-                slot.keep(context.row("waiting", robots=self.collecting.robots_bytes(context.robots)))
+                slot.keep(self.collecting.row(context, "waiting"))
 
     def _committer_ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and task.exception() is not None:
@@ -263,8 +269,8 @@ class Agent:
             self._outgoing.put_nowait(OrdersApplied(slot.number, max(group.orders)))
         for site in group.opened:
             self._enqueue(slot.number, site)
-        for row in slot.state.sites_in("waiting") if group.let_in else ():
-            self._enqueue(slot.number, row.site)
+        for site in slot.state.numbers_in("waiting") if group.let_in else ():
+            self._enqueue(slot.number, site)
         self._fill()
 
     def _starve(self, slot: int, purse: str) -> None:
@@ -364,18 +370,24 @@ class Agent:
 
     def _fill(self) -> None:
         """Bring sites into memory while there is room."""
+        opened = 0
         while not self._finishing and self._pending and len(self.collecting.contexts) < self._config.crawl.active_sites:
+            if opened == OPENED_AT_ONCE:
+                asyncio.get_running_loop().call_soon(self._fill)  # others may act in between
+                return
+            opened += 1
             slot_number, site = self._pending.popleft()
             self._queued.discard(site)
             slot = self.slots[slot_number]
             row = slot.row(site)
             assert row is not None, site
-            if site not in self.collecting.contexts:
+            if site not in self.collecting.contexts and row.state in ("waiting", "asleep"):
                 self._activate(slot, row)
 
     def _activate(self, slot: Slot, row: SiteRow) -> None:
         context = self._context(slot, row)
-        context.load(slot.state.todo(row.site, MAX_TASKS))
+        count = context.loadable
+        context.load(slot.state.todo(row.site, count), count)
         # A seed that came after the site was written is in a group that is not on disk yet.
         late = [page for group in (slot.committing, slot.group) for page in group.found if page.site == row.site]
         for page in late:
@@ -406,12 +418,13 @@ class Agent:
             known=row.known,
             retries=start.retries,
             patience_s=patience_s(self._config.crawl),
+            longest_delay_s=max(self._config.politeness.max_delay, self._config.politeness.min_delay),
             pace=self._pace_of_site(slot, row),
             robots=self.collecting.robots_from(row.robots),
             home=row.home,
             home_tried=row.home is not None,
             distinct_from={int(number) for number in row.distinct_from.split()},
-            asleep_until=now + start.wait_s if start.wait_s else 0.0,
+            asleep_until=now + max(start.wait_s, self._asked_to_wait_s(row)),
             last_ms=row.last_ms,
             requested=row.requested,
             received_bytes=row.received_bytes,
@@ -419,6 +432,12 @@ class Agent:
             first_at=row.first_at,
             last_at=row.last_at,
         )
+
+    def _asked_to_wait_s(self, row: SiteRow) -> float:
+        """How long the site still wants to be left alone, by what it said in an earlier run (Retry-After)."""
+        if row.state != "asleep":
+            return 0.0
+        return min(max(0.0, row.next_at - self.setup.clock.now()), MAX_RETRY_AFTER_S)
 
     def _lane_ended(self, lane: Lane) -> None:
         """The lane goes, its manners stay until its address may be asked again."""

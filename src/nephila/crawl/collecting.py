@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
 import msgspec
 
 from nephila.crawl.comparing import Comparing
-from nephila.crawl.fetcher import Connection, Fetched, FetchRequest, needs_contact
-from nephila.crawl.group import Judged, Role, Swept, Visited
+from nephila.crawl.fetcher import Connection, Fetched, FetchRequest, lacks_contact
+from nephila.crawl.group import Judged, Role, SiteRow, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.messages import SiteEnded
 from nephila.crawl.outcome import Asleep, GivenUp, failed_runs_after, site_after
@@ -48,7 +48,6 @@ from nephila.crawl.robots_state import (
 from nephila.crawl.setup import Setup
 from nephila.crawl.site import (
     HOME,
-    MAX_TASKS,
     AskHome,
     AskPage,
     AskRobots,
@@ -73,6 +72,8 @@ KEEP_OPEN_S: Final = 15.0
 """A connection is kept for the next request when that may be sent within so many real seconds."""
 
 PAGES_PURSE: Final = "pages"
+RESERVE_WITHIN_S: Final = 10.0
+RESERVE_EVERY_S: Final = 0.05
 MOST_RESTING: Final = 10_000
 """Sites that have left, after which those that may be asked again are forgotten."""
 
@@ -82,6 +83,7 @@ class OnLane(Protocol):
 
     address: str
     pace: Pace
+    asking: int
 
 
 class Collecting:
@@ -99,9 +101,12 @@ class Collecting:
             number: Comparing(setup.config.aliases.rule, slot, self.contexts) for number, slot in slots.items()
         }
         self.address_pages: Counter[str] = Counter()
-        for slot in slots.values():
-            self.address_pages.update(slot.state.address_pages())
+        if setup.config.crawl.max_pages_per_address is not None:
+            for slot in slots.values():
+                self.address_pages.update(slot.state.address_pages())
         self.exhausted: set[str] = set()
+        self.lanes: Mapping[str, OnLane] = {}
+        self.foreign: dict[str, Pace] = {}  # addresses that were asked for a robots.txt on behalf of another
         self.resting: dict[int, Pace] = {}  # sites that left before they may be asked again
         self.paused = False
         self.open_connections = 0
@@ -164,7 +169,8 @@ class Collecting:
         found = context.seen.unsaved()
         await slot.flush()
         context.seen.saved(found)
-        context.load(slot.state.todo(context.number, MAX_TASKS))
+        count = context.loadable
+        context.load(slot.state.todo(context.number, count), count)
 
     def refuse(self, context: SiteContext, step: Refuse) -> None:
         context.take(step.task)
@@ -207,7 +213,7 @@ class Collecting:
         self, context: SiteContext, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None
     ) -> None:
         slot = self.slot_of(context)
-        slot.keep(context.row(state, outcome, reason, alias_of, robots=self.robots_bytes(context.robots)))
+        slot.keep(self.row(context, state, outcome, reason, alias_of))
         if context.first_at is not None:
             slot.group.parties.append((context.number, self.setup.clock.now() - context.first_at))
         slot.group.ended.append(SiteEnded(context.number, state, slot.applied, alias_of or 0))
@@ -218,6 +224,14 @@ class Collecting:
         for connection in context.idle:
             self._close(connection)
         context.idle.clear()
+
+    def row(
+        self, context: SiteContext, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None
+    ) -> SiteRow:
+        """The context as it goes to disk; the moment at which it may be asked again becomes one of UTC."""
+        wait_s = max(0.0, max(context.pace.ready_at, context.asleep_until) - self.setup.clock.monotonic())
+        next_at = self.setup.clock.now() + wait_s
+        return context.row(state, outcome, reason, alias_of, robots=self.robots_bytes(context.robots), next_at=next_at)
 
     def _let_rest(self, context: SiteContext) -> None:
         now = self.setup.clock.monotonic()
@@ -230,8 +244,12 @@ class Collecting:
 
     def ready_at(self, lane: OnLane, context: SiteContext, step: Step) -> float:
         """When the step may be done: site and address decide, and for a sample the site that is asked."""
-        asked = self._asked_instead(context, step.site) if isinstance(step, AskSample) else None
-        return max(lane.pace.ready_at, context.pace.ready_at, asked.pace.ready_at if asked is not None else 0.0)
+        ready_at = max(lane.pace.ready_at, context.pace.ready_at)
+        if not isinstance(step, AskSample):
+            return ready_at
+        asked = self._asked_instead(context, step.site)
+        pace = asked.pace if asked is not None else self.resting.get(step.other, Pace())
+        return max(ready_at, pace.ready_at) if step.site != context.url else ready_at
 
     def _asked_instead(self, context: SiteContext, site: str) -> SiteContext | None:
         """Another site in memory that is asked on behalf of this one."""
@@ -251,8 +269,11 @@ class Collecting:
                 fetched = context.held_home if task.path == HOME else None
                 context.held_home = None if task.path == HOME else context.held_home
                 fetched = fetched or await self._fetch(lane, context, FetchRequest(task.path))
-                slot.spent(purses)
-                self.address_pages[context.address] += not task.tries
+                if not task.tries:
+                    # Pages are counted also while there is no limit: one that is set later counts them too.
+                    slot.spent(purses if PAGES_PURSE in purses else (PAGES_PURSE, *purses))
+                    if self.setup.config.crawl.max_pages_per_address is not None:
+                        self.address_pages[context.address] += 1
                 record_page(self.setup, slot, context, task, fetched)
                 slot.note(context)
                 return self._judge_site(context, fetched)
@@ -353,7 +374,7 @@ class Collecting:
         name = self.setup.config.net.user_agent
         context.robots = after_robots_fetch(answer, context.robots, name, self.setup.config.crawl, utc_now)
         self._heed_crawl_delay(context)
-        self.slot_of(context).keep(context.row("waiting", robots=self.robots_bytes(context.robots)))
+        self.slot_of(context).keep(self.row(context, "waiting"))
         if context.robots.standing is not Standing.UNREACHABLE:
             return True
         if context.robots.failures > self.setup.config.crawl.give_up:  # in a row, earlier runs included (S1-11)
@@ -381,9 +402,12 @@ class Collecting:
         if not isinstance(resolved, Resolved):
             return Fetched(resolved.outcome, resolved.reason, self.setup.clock.now(), "")
         address = context.address if context.address in resolved.addresses else resolved.addresses[0]
-        needs_contact((address,), self.setup.config.net)
+        if lacks_contact((address,), self.setup.config.net):
+            return Fetched(Outcome.BLOCKED_ADDRESS, "net.contact is not set", self.setup.clock.now(), address)
         if address == context.address:
             await self._rest(lane, context)
+        elif not await self._reserve(address):
+            return Fetched(Outcome.DEFERRED_HOST, "the address is being asked", self.setup.clock.now(), address)
         connection = self._connection(site, address)
         try:
             fetched = await connection.fetch(request)
@@ -391,7 +415,41 @@ class Collecting:
             self._close(connection)
         if address == context.address:
             self._answered(lane, context, fetched)
+        else:
+            self._release(address, fetched)
         return fetched
+
+    async def _reserve(self, address: str) -> bool:
+        """Have an address of another lane to ourselves for one request; not waited for long, so that no two wait for
+        each other. Addresses of other agents are beyond this.
+        """
+        clock = self.setup.clock
+        until = clock.monotonic() + RESERVE_WITHIN_S * clock.rate
+        while True:
+            now = clock.monotonic()
+            lane = self.lanes.get(address)
+            pace = lane.pace if lane is not None else self.foreign.get(address, Pace())
+            if pace.ready_at <= now and (lane is None or not lane.asking):
+                reserved = Pace(now + self.setup.config.net.total_timeout * clock.rate)
+                if lane is not None:
+                    lane.pace = reserved
+                self.foreign[address] = reserved
+                return True
+            if now >= until:
+                return False
+            await asyncio.sleep(RESERVE_EVERY_S)
+
+    def _release(self, address: str, fetched: Fetched) -> None:
+        answer = Answered(fetched.total_ms / 1000 * self.setup.clock.rate, fetched.status)
+        delay = address_delay_after(answer, self.setup.config.politeness)
+        pace = after_answer(Pace(), delay, self.setup.clock.monotonic())
+        lane = self.lanes.get(address)
+        if lane is not None:
+            lane.pace = pace
+        self.foreign[address] = pace
+        if len(self.foreign) > MOST_RESTING:
+            now = self.setup.clock.monotonic()
+            self.foreign = {other: kept for other, kept in self.foreign.items() if kept.ready_at > now}
 
     async def _sample(self, lane: OnLane, context: SiteContext, site: str, path: str) -> bytes | None:
         """The checksum of one page for comparison; None where it may not be asked or did not answer 200."""
@@ -427,8 +485,7 @@ class Collecting:
         for other in self.contexts.values():
             if other.url == site:
                 return other.robots
-        rows = self.slot_of(context).state.sites_on(context.address)
-        return next((self.robots_from(row.robots) for row in rows if row.url == site), None)
+        return self.robots_from(self.slot_of(context).state.robots_of(context.address, site))
 
     def robots_bytes(self, robots: RobotsState | None) -> bytes | None:
         return None if robots is None else msgspec.msgpack.encode(to_row(robots, self.setup.config.net.user_agent))

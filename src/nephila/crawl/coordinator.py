@@ -115,6 +115,7 @@ class Coordinator:
         self.traffic = Traffic()
         self.deaths = 0
         self._vain_deaths = 0
+        self._died: set[int] = set()
         self.finished: list[Progress] = []  # the last word of agents that are gone
         self._looking_up: set[int] = set()
         self._located: list[Located] = []
@@ -187,7 +188,7 @@ class Coordinator:
     # Agents
 
     async def _start(self, number: int, slots: tuple[int, ...]) -> None:
-        argument = AgentArgument(number, self._folder, slots, self._config)
+        argument = AgentArgument(number, self._folder, slots, self._config, begins_run=number not in self._died)
         [handle] = await self._engine.spawn(agent, [argument])
         member = Member(number, slots, handle)
         self.members.append(member)
@@ -210,6 +211,7 @@ class Coordinator:
     async def _bury(self, member: Member, code: int | None) -> None:
         """A dead agent's slots are given out again; its leases were never lost."""
         self.deaths += 1
+        self._died.add(member.number)
         brought_pages = member.progress is not None and member.progress.pages > 0
         self._vain_deaths = 0 if brought_pages else self._vain_deaths + 1
         if self._vain_deaths > MAX_DEATHS:
@@ -357,6 +359,8 @@ class Coordinator:
     async def _share_out(self, purse: str) -> None:
         """Give starving slots their share; when all is given out, ask the others for what they do not need."""
         limit = self._limit(purse)
+        if limit is None:
+            return  # the limit was taken off; what comes back of it is of no use to anybody
         starving = self._starving[purse]
         for slot in sorted(starving):
             left = limit - self.sites.granted(purse)
@@ -388,11 +392,9 @@ class Coordinator:
         for member in self.members:
             await self._send(member, Exhausted(purse))
 
-    def _limit(self, purse: str) -> int:
+    def _limit(self, purse: str) -> int | None:
         crawl = self._config.crawl
-        limit = crawl.max_pages if purse == PAGES_PURSE else crawl.max_pages_per_domain
-        assert limit is not None, purse
-        return limit
+        return crawl.max_pages if purse == PAGES_PURSE else crawl.max_pages_per_domain
 
 
 def admission(config: Config) -> Admission:

@@ -49,6 +49,7 @@ class Lane:
         self.address = address
         self.pace = pace
         self.contexts: deque[SiteContext] = deque()
+        self.asking = 0  # requests under way
         self._collecting = collecting
         self._ended = ended
         self._changed = asyncio.Event()
@@ -97,16 +98,18 @@ class Lane:
                 await self._rest(turn)
                 continue
             # With several workers only pages of a site are asked for side by side; everything else is done alone.
-            turn.context.busy = not isinstance(turn.step, AskPage)
+            alone = not isinstance(turn.step, AskPage)
+            turn.context.busy = turn.context.busy or alone
             try:
                 await self._do(turn.context, turn.step)
             finally:
-                turn.context.busy = False
+                if alone:
+                    turn.context.busy = False
                 if len(self._workers) > 1:
                     self.wake()
 
     async def _do(self, context: SiteContext, step: Step) -> None:
-        collecting, clock = self._collecting, self._collecting.setup.clock
+        collecting = self._collecting
         match step:
             case GiveUp(outcome=outcome, reason=reason):
                 collecting.give_up(context, outcome, reason)
@@ -127,10 +130,12 @@ class Lane:
                 if not collecting.slot_of(context).has_room:
                     await collecting.slot_of(context).room()
                     return  # what is best to do may have changed meanwhile
-                ready_at = collecting.ready_at(self, context, step)
-                if ready_at > clock.monotonic():
-                    await self._rest(ready_at)
-                elif not await collecting.ask(self, context, step):
+                self.asking += 1
+                try:
+                    stays = await collecting.ask(self, context, step)
+                finally:
+                    self.asking -= 1
+                if not stays:
                     self.contexts.remove(context)
             case Wait():
                 raise AssertionError("a site that waits takes no turn")
@@ -144,6 +149,9 @@ class Lane:
             context = self.contexts[0]
             self.contexts.rotate(-1)
             step = self._step(context, now)
+            if isinstance(step, AskRobots | AskHome | AskPage | AskSample):
+                ready_at = self._collecting.ready_at(self, context, step)
+                step = Wait(ready_at) if ready_at > now else step  # another site may be ready before this one
             if not isinstance(step, Wait):
                 return Turn(context, step)
             earliest = min(earliest, step.until)

@@ -87,10 +87,12 @@ class FilteredDisk:
         self._mask = len(self._bits) * 8 - 1
         self._on_disk = on_disk
         self._fresh: set[int] = set()
-        self._count = 0
-        for url_hash in hashes:
-            self._mark(url_hash)
-            self._count += 1
+        known = np.fromiter(hashes, dtype=np.int64)
+        self._count = len(known)
+        starts, steps = known & 0xFFFF_FFFF, known >> 32 & 0xFFFF_FFFF | 1
+        for turn in range(_HASHES):
+            places = starts + turn * steps & self._mask
+            np.bitwise_or.at(self._bits, places >> 3, (1 << (places & 7)).astype(np.uint8))
 
     def add(self, url_hash: int) -> bool:
         if self._marked(url_hash) and (url_hash in self._fresh or self._on_disk(url_hash)):

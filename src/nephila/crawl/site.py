@@ -118,7 +118,8 @@ class SiteContext:
     contents: dict[bytes, int]
     known: int
     retries: int
-    patience_s: float  # the longest that this run waits for the site's robots.txt
+    patience_s: float  # the longest that this run waits for a site that asks for it, or for its robots.txt
+    longest_delay_s: float  # what a Crawl-delay may come to
     pace: Pace
     robots: RobotsState | None = None
     home: bytes | None = None
@@ -167,13 +168,18 @@ class SiteContext:
     def try_later(self, task: PageTask, at: float) -> None:
         heapq.heappush(self.later, (at, task.place, task))
 
-    def load(self, tasks: list[PageTask]) -> None:
+    @property
+    def loadable(self) -> int:
+        """How many waiting URLs to take from disk: those that were tried already come back with them."""
+        return MAX_TASKS + self.waiting
+
+    def load(self, tasks: list[PageTask], asked_for: int) -> None:
         """Take the first waiting URLs from disk; those in memory already are among them and are not doubled."""
         there = {task.hash for _, _, task in self.tasks} | {task.hash for _, _, task in self.later}
         for task in tasks:
             if task.hash not in there:
                 heapq.heappush(self.tasks, (task.depth, task.place, task))
-        self.more_on_disk = len(tasks) >= MAX_TASKS
+        self.more_on_disk = len(tasks) >= asked_for
 
     def keep_tried(self) -> None:
         """Forget all tasks but those that were requested before."""
@@ -181,7 +187,7 @@ class SiteContext:
         heapq.heapify(self.tasks)
 
     def take(self, task: PageTask) -> None:
-        """The task at the head was decided about."""
+        """The task at the head of one of the two was decided about."""
         if self.tasks and self.tasks[0][2] is task:
             heapq.heappop(self.tasks)
         else:
@@ -200,13 +206,14 @@ class SiteContext:
         )
 
     def row(
-        self, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None, *, robots: bytes | None
-    ) -> SiteRow:
+        self, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None,
+        *, robots: bytes | None, next_at: float,
+    ) -> SiteRow:  # fmt: skip
         """The context as it is kept on disk."""
         return SiteRow(
             site=self.number, url=self.url, address=self.address, given=self.given, state=state, outcome=outcome,
             reason=reason, alias_of=alias_of, distinct_from=" ".join(map(str, sorted(self.distinct_from))),
-            robots=robots, home=self.home, last_ms=self.last_ms, failures=self.health.failures,
+            robots=robots, next_at=next_at, home=self.home, last_ms=self.last_ms, failures=self.health.failures,
             sleeps=self.health.sleeps, failed_runs=self.failed_runs, delay_s=self.pace.delay_s,
             requested=self.requested, received_bytes=self.received_bytes, known=self.known,
             first_at=self.first_at, last_at=self.last_at,
@@ -221,9 +228,13 @@ def next_step(context: SiteContext, now: float, utc_now: float, *, obey_robots: 
         step = _about_home(context, utc_now, obey_robots=obey_robots)
         if step is not None:
             return step
-    if not context.tasks and context.more_on_disk:
-        return Load()
-    if context.tasks:
+    wait_s = context.pace.ready_at - now
+    if wait_s > max(context.patience_s, context.longest_delay_s):
+        return GiveUp(Outcome.DEFERRED_HOST, f"it asks to be left alone for {wait_s:.0f} s")
+    is_due = bool(context.later) and context.later[0][0] <= now
+    if not context.tasks and context.more_on_disk and not is_due:
+        return Wait(float("inf")) if context.in_flight else Load()
+    if context.tasks and not (is_due and len(context.later) > MAX_TASKS):
         task = context.tasks[0][2]
     elif context.later:
         at, _, task = context.later[0]

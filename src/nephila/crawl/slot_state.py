@@ -125,6 +125,18 @@ class SlotState:
         sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE state IN ({marks}) ORDER BY site"  # noqa: S608
         return [_site_row(row) for row in self._reader.execute(sql, states)]
 
+    def numbers_in(self, *states: str) -> list[int]:
+        marks = ", ".join("?" * len(states))
+        return [row[0] for row in self._rows(f"SELECT site FROM sites WHERE state IN ({marks}) ORDER BY site", *states)]  # noqa: S608
+
+    def longest_last_ms(self, address: str) -> int:
+        row = self._one("SELECT max(last_ms) FROM sites WHERE address = ?", address)
+        return row[0] or 0 if row is not None else 0
+
+    def robots_of(self, address: str, url: str) -> bytes | None:
+        row = self._one("SELECT robots FROM sites WHERE address = ? AND url = ?", address, url)
+        return None if row is None else row[0]
+
     def sites_on(self, address: str) -> list[SiteRow]:
         sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE address = ? ORDER BY site"  # noqa: S608
         return [_site_row(row) for row in self._reader.execute(sql, (address,))]
