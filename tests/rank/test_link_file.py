@@ -35,7 +35,7 @@ def rows_of(file: LinkFile) -> list[list[int]]:
     return [file.links.of(page).tolist() for page in range(file.links.pages)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     edges=st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=200),
     size=st.integers(1, 50), limit=st.sampled_from([1, 300, 1 << 20]), way=st.sampled_from(Direction),

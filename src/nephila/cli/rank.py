@@ -18,34 +18,51 @@ from nephila.cli.output import emit, emit_json
               help="What the ids of the edge list are: numbers, or any words such as URLs.")  # fmt: skip
 @click.option("--blocks", type=click.Path(path_type=Path), metavar="FILE",
               help="Lines `id block` for the edge list, for the methods that rank by blocks.")  # fmt: skip
+@click.option("--compare", is_flag=True, help="Rank by every method and print one table; no ranks are written.")
+@click.option("--why", "page", metavar="URL", help="Where the rank of this page (URL or id) comes from.")
 @common_options
-def command(common: Common, graph: Path | None, ids: str, blocks: Path | None) -> int:
+def command(common: Common, graph: Path | None, ids: str, blocks: Path | None, compare: bool, page: str | None) -> int:
     """Rank pages by the links between them: PageRank, exact, on all cores.
 
     \b
-        nephila rank                           the crawl in ./crawl, after `nephila convert`
-        nephila rank --graph links.tsv.gz -C out
+        nephila rank                                 the crawl in ./crawl, after `nephila convert`
+        nephila rank --graph links.tsv.gz -C out     any edge list: lines `source target`
+        nephila rank --why https://www.example.org/  who gives this page its rank
+        nephila rank --compare --set rank.block=domain
 
-    Writes DIR/rank/ranks.parquet: page_id, rank and, where sites are known, local_rank, site_rank and domain_rank.
-    Run again after more was crawled, it starts from the last ranks.
+    Writes DIR/rank/ranks.parquet: page_id, rank, in_links, out_links and, where sites are known, local_rank, site_rank
+    and domain_rank. Run again after more was crawled, it starts from the last ranks.
 
     Settings, with --set: rank.damping=0.85, rank.tolerance=1e-10, rank.method=pagerank, power, blockrank (as S0 prints
     it), blockrank-sized, blockrank-start or blocks (exact, by coordinator and agents), rank.block=site, domain or
     community, rank.teleport=FILE for personal ranks, rank.topics=FILE for one rank per topic.
     """
-    from nephila.cli.rank_view import as_text
+    from nephila.cli import rank_view
     from nephila.engine import open_engine
-    from nephila.errors import UsageError
+    from nephila.rank import run as ranking
     from nephila.rank.edge_list import IdKind
-    from nephila.rank.run import run_graph
+    from nephila.store.folder import CrawlFolder
 
     settings = common.configuration().config.rank
-    if graph is None:
-        raise UsageError("name an edge list with --graph FILE.")
+    if page is not None:
+        explained = ranking.explain(common.directory, page)
+        emit_json(explained) if common.as_json else emit(rank_view.why_as_text(explained))
+        return 0
+    folder = CrawlFolder.open(common.directory) if graph is None else None
     with open_engine(common.engine, common.agents or os.cpu_count() or 1) as engine:
-        report = run_graph(settings, common.directory, graph, engine, kind=IdKind(ids), blocks_file=blocks)
+        if folder is not None:
+            compared = ranking.run_compare(settings, folder, engine) if compare else None
+            ranked = None if compare else ranking.run(settings, folder, engine)
+        else:
+            assert graph is not None
+            kind = IdKind(ids)
+            given = (settings, common.directory, graph, engine)
+            compared = ranking.run_graph_compare(*given, kind=kind, blocks_file=blocks) if compare else None
+            ranked = None if compare else ranking.run_graph(*given, kind=kind, blocks_file=blocks)
     if common.as_json:
-        emit_json(report)
-    else:
-        emit(as_text(report))
+        emit_json(compared or ranked)
+    elif compared is not None:
+        emit(rank_view.comparison_as_text(compared))
+    elif ranked is not None:
+        emit(rank_view.as_text(ranked))
     return 0

@@ -12,7 +12,7 @@ from nephila.errors import NephilaError
 from nephila.rank.arrays import NOWHERE, Blocks
 from nephila.rank.edge_list import IdKind, Names, read_links
 from nephila.rank.gathering import Rows, Spool, as_rows
-from nephila.rank.sheet import Groups, Sheet, Unit, grouping_keys, reordered
+from nephila.rank.sheet import Groups, Naming, Sheet, Unit, grouping_keys, reordered
 from nephila.urls import host_of, registrable_domain, site_of
 
 
@@ -39,8 +39,18 @@ def graph_sheet(
             groups,
             lambda: as_rows(spool.drain(), rows),
             lambda: spool.links,
-            str if texts is None else texts.__getitem__,
+            Naming() if names is None else naming(names, texts or []),
         )
+
+
+def naming(names: Names, texts: list[str]) -> Naming:
+    """The words of an edge list as names."""
+
+    def find(words: list[str]) -> dict[str, int]:
+        found = {word: names.find(word.encode()) for word in words}
+        return {word: number for word, number in found.items() if number is not None}
+
+    return Naming(pages=lambda numbers: [texts[number] for number in numbers], find=find)
 
 
 def _blocks(file: Path, rows: Rows, names: Names | None) -> Blocks:

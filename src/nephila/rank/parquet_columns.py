@@ -16,21 +16,27 @@ from nephila.store.durable import aside_of, disk_errors, make_directory, publish
 ROWS_PER_GROUP: Final = 1 << 17
 
 
-def files_below(path: Path) -> list[Path]:
-    """The file itself, or the Parquet files of a folder in order."""
-    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+Place = Path | Sequence[Path]
+"""A file, a folder of files, or some files."""
 
 
-def column_names(path: Path) -> list[str]:
+def files_below(place: Place) -> list[Path]:
+    """The files of a place, in order."""
+    if not isinstance(place, Path):
+        return list(place)
+    return sorted(place.glob("*.parquet")) if place.is_dir() else [place]
+
+
+def column_names(path: Place) -> list[str]:
     files = files_below(path)
     if not files:
         raise NephilaError(f"There is no Parquet file in {path}; name a file, or a folder with some.")
     return list(_schema(files[0]).names)
 
 
-def batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[tuple[Any, ...]]:
+def batches(place: Place, columns: Sequence[str], rows: int) -> Iterator[tuple[Any, ...]]:
     """The columns of a file or a folder, some rows at a time, as Arrow arrays."""
-    for file in files_below(path):
+    for file in files_below(place):
         missing = [name for name in columns if name not in _schema(file).names]
         if missing:
             raise NephilaError(f"{file} has no column {missing[0]}; it has {', '.join(_schema(file).names)}.")
@@ -42,12 +48,24 @@ def batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[tuple[Any
             raise DamagedError(f"{file} cannot be read ({_first_line(error)}); make it anew.") from None
 
 
-def read_columns(path: Path, columns: Sequence[str]) -> tuple[Any, ...]:
+def read_columns(place: Place, columns: Sequence[str]) -> tuple[Any, ...]:
     """Whole columns, each as one Arrow array."""
-    found = list(batches(path, columns, ROWS_PER_GROUP))
+    found = list(batches(place, columns, ROWS_PER_GROUP))
     if not found:
         return tuple(pa.array([]) for _ in columns)
     return tuple(pa.concat_arrays([row[place] for row in found]) for place in range(len(columns)))
+
+
+def look_up(place: Place, key: str, wanted: Sequence[Any], column: str) -> dict[Any, Any]:
+    """`column` of the rows whose `key` is wanted; row groups that cannot hold one are passed over."""
+    found: dict[Any, Any] = {}
+    for file in files_below(place):
+        try:
+            table = pq.read_table(file, columns=[key, column], filters=[(key, "in", list(wanted))], memory_map=True)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise DamagedError(f"{file} cannot be read ({_first_line(error)}); make it anew.") from None
+        found |= dict(zip(table.column(key).to_pylist(), table.column(column).to_pylist(), strict=True))
+    return found
 
 
 def write_columns(path: Path, columns: dict[str, Any]) -> None:

@@ -22,9 +22,9 @@ import numpy as np
 
 from nephila.rank.arrays import Blocks, Ids, Ranks
 from nephila.rank.link_file import LinkFile
-from nephila.rank.parquet_columns import column_names, read_columns, write_columns
+from nephila.rank.parquet_columns import column_names, look_up, read_columns, write_columns
 from nephila.rank.report import Bin, TopPage
-from nephila.rank.sheet import Groups
+from nephila.rank.sheet import Groups, Naming
 
 TOP = 20
 
@@ -68,13 +68,26 @@ def read_ranks(path: Path, ids: Ids) -> Ranks | None:
     return start / total if found.any() and np.isfinite(total) and start.min() >= 0 and total > 0 else None
 
 
+def table_naming(room: Path) -> Naming:
+    """The names that an edge list with words left in its table of ranks; numbers where it had none."""
+    table = room / "ranks.parquet"
+    if not table.exists() or "name" not in column_names(table):
+        return Naming()
+
+    def names(numbers: list[int]) -> list[str]:
+        found = look_up(table, "page_id", numbers, "name") if numbers else {}
+        return [found[number] for number in numbers]
+
+    return Naming(pages=names, find=lambda words: look_up(table, "name", words, "page_id"))
+
+
 def block_sums(ranks: Ranks, blocks: Blocks) -> tuple[Blocks, Ranks]:
     """The blocks that occur, in order, and the sum of the ranks of each."""
     numbers, places = np.unique(blocks, return_inverse=True)
     return numbers, np.bincount(places, weights=ranks, minlength=len(numbers)).astype(np.float64)
 
 
-def best(ids: Ids, ranks: Ranks, in_links: Any, name: Any, most: int = TOP) -> tuple[TopPage, ...]:
+def best(ids: Ids, ranks: Ranks, in_links: Any, names: Any, most: int = TOP) -> tuple[TopPage, ...]:
     """The first `most` by rank, equal ranks by id."""
     if not len(ids):
         return ()
@@ -82,8 +95,8 @@ def best(ids: Ids, ranks: Ranks, in_links: Any, name: Any, most: int = TOP) -> t
     candidates = np.flatnonzero(ranks >= np.partition(ranks, len(ranks) - most)[len(ranks) - most])
     order = candidates[np.lexsort((ids[candidates], -ranks[candidates]))][:most]
     return tuple(
-        TopPage(place + 1, int(ids[row]), name(int(ids[row])), float(ranks[row]), int(in_links[row]))
-        for place, row in enumerate(order)
+        TopPage(place + 1, int(ids[row]), name, float(ranks[row]), int(in_links[row]))
+        for place, (row, name) in enumerate(zip(order, names([int(ids[row]) for row in order]), strict=True))
     )
 
 

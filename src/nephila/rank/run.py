@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
@@ -22,6 +23,8 @@ from nephila.engine import Engine
 from nephila.rank import kernel
 from nephila.rank.arrays import Blocks, Ids, Ranks
 from nephila.rank.blockrank import Partition, local_ranks
+from nephila.rank.comparing import CompareReport, compare
+from nephila.rank.crawl_sheet import crawl_naming, crawl_sheet
 from nephila.rank.edge_list import IdKind
 from nephila.rank.gauss_seidel import solve
 from nephila.rank.graph_sheet import graph_sheet
@@ -29,17 +32,22 @@ from nephila.rank.link_building import Built, build
 from nephila.rank.link_file import LinkFile
 from nephila.rank.methods import Method, Ranking, rank_by
 from nephila.rank.pagerank import Dangling, Problem
-from nephila.rank.ranks_table import best, block_sums, distribution, read_ranks, write_ranks
+from nephila.rank.ranks_table import best, block_sums, distribution, read_ranks, table_naming, write_ranks
 from nephila.rank.report import RankReport, Step, TopPage
 from nephila.rank.sheet import Sheet, Unit
 from nephila.rank.stopping import L1, Rounds
 from nephila.rank.teleport import Topics, read_teleport, read_topics
+from nephila.rank.why import WhyReport, why
 from nephila.store.durable import make_directory, replace_file
+from nephila.store.folder import CrawlFolder
+from nephila.store.lock import FileLock
 
 LINK_FILE: Final = "pages.links"
 RANKS_FILE: Final = "ranks.parquet"
 REPORT_FILE: Final = "report.json"
 _LOCAL_TOLERANCE: Final = 1e-9
+
+Names = Callable[[list[int]], list[str]]
 
 
 @dataclass(slots=True)
@@ -55,21 +63,76 @@ class Stopwatch:
         self.steps.append(Step(name, time.perf_counter() - begun))
 
 
+def run(settings: Rank, folder: CrawlFolder, engine: Engine) -> RankReport:
+    """Rank the pages of a crawl by its tables."""
+    watch = Stopwatch()
+    with _alone(folder.rank):
+        with watch.step("read"):
+            sheet = crawl_sheet(folder, Unit(settings.block), settings.duplicates)
+        return rank_sheet(settings, sheet, folder.rank, engine, watch)
+
+
 def run_graph(
-    settings: Rank, directory: Path, graph: Path, engine: Engine, *, kind: IdKind = IdKind.NUMBER,
+    settings: Rank,
+    directory: Path,
+    graph: Path,
+    engine: Engine,
+    *,
+    kind: IdKind = IdKind.NUMBER,
     blocks_file: Path | None = None,
-) -> RankReport:  # fmt: skip
+) -> RankReport:
     """Rank an edge list into `directory`/rank."""
     watch = Stopwatch()
+    with _alone(directory / "rank"), _graph(settings, directory, graph, kind, blocks_file, watch) as sheet:
+        return rank_sheet(settings, sheet, directory / "rank", engine, watch, named=kind is IdKind.TEXT)
+
+
+def run_compare(settings: Rank, folder: CrawlFolder, engine: Engine) -> CompareReport:
+    """Rank the pages of a crawl by every method and compare; no ranks are written."""
+    make_directory(folder.rank)
+    return compare_sheet(settings, crawl_sheet(folder, Unit(settings.block), settings.duplicates), folder.rank, engine)
+
+
+def run_graph_compare(
+    settings: Rank,
+    directory: Path,
+    graph: Path,
+    engine: Engine,
+    *,
+    kind: IdKind = IdKind.NUMBER,
+    blocks_file: Path | None = None,
+) -> CompareReport:
+    """Likewise for an edge list."""
+    with _graph(settings, directory, graph, kind, blocks_file, Stopwatch()) as sheet:
+        return compare_sheet(settings, sheet, directory / "rank", engine)
+
+
+def compare_sheet(settings: Rank, sheet: Sheet, room: Path, engine: Engine) -> CompareReport:
+    with TemporaryDirectory(prefix="compare-", dir=room) as aside:
+        path = Path(aside) / LINK_FILE
+        build(path, sheet.rows.ids, sheet.pieces(), settings.memory_limit)
+        links = LinkFile.open(path).links
+        blocks = sheet.groups.of(Unit(settings.block))
+        return compare(links, problem_of(settings), settings.block, blocks, engine, path, settings.tolerance)
+
+
+def _alone(room: Path) -> FileLock:
+    """Be the only one who writes ranks there."""
+    make_directory(room)
+    return FileLock.take(room / "lock", "nephila rank", subject=f"The folder {room}")
+
+
+@contextmanager
+def _graph(
+    settings: Rank, directory: Path, graph: Path, kind: IdKind, blocks_file: Path | None, watch: Stopwatch
+) -> Iterator[Sheet]:
     room = directory / "rank"
     make_directory(room)
-    with watch.step("read"):
-        opened = graph_sheet(graph, room, settings.memory_limit, kind, Unit(settings.block), blocks_file)
-        sheet = opened.__enter__()
-    try:
-        return rank_sheet(settings, sheet, room, engine, watch, named=kind is IdKind.TEXT)
-    finally:
-        opened.__exit__(None, None, None)
+    with ExitStack() as stack:
+        with watch.step("read"):
+            opened = graph_sheet(graph, room, settings.memory_limit, kind, Unit(settings.block), blocks_file)
+            sheet = stack.enter_context(opened)
+        yield sheet
 
 
 def rank_sheet(
@@ -81,7 +144,7 @@ def rank_sheet(
     with watch.step("open"):
         file = LinkFile.open(room / LINK_FILE, streamed=built.links * 4 > settings.memory_limit)
     start = read_ranks(room / RANKS_FILE, file.ids) if settings.restart else None
-    find = _finder(sheet, named=named)
+    find = sheet.names.find
     teleport = read_teleport(Path(settings.teleport), file.ids, find) if settings.teleport else None
     problem = problem_of(settings, start, teleport)
     blocks = sheet.groups.of(Unit(settings.block))
@@ -92,7 +155,7 @@ def rank_sheet(
         local = _local(file, sheet.groups.site, settings.damping)
         by_topic = _by_topic(topics, file, settings)
     with watch.step("write"):
-        names = [sheet.page_name(number) for number in range(len(file.ids))] if named else None
+        names = sheet.names.pages(list(range(len(file.ids)))) if named else None
         single = settings.precision == "single"
         write_ranks(
             room / RANKS_FILE, file, ranking.ranks, local, sheet.groups, by_topic, names, single_precision=single
@@ -112,14 +175,6 @@ def problem_of(settings: Rank, start: Ranks | None = None, teleport: Ranks | Non
         start,
         settings.precision == "single",
     )
-
-
-def _finder(sheet: Sheet, *, named: bool) -> Callable[[str], int | None]:
-    """The id behind a word of a teleport file: a number, or a name where pages have names."""
-    if not named:
-        return lambda word: int(word) if word.isdecimal() else None
-    numbers = {sheet.page_name(number): number for number in range(len(sheet.rows.ids))}
-    return numbers.get
 
 
 def _local(file: LinkFile, sites: Blocks | None, damping: float) -> Ranks | None:
@@ -156,16 +211,26 @@ def _report(
         compiled=kernel.COMPILED,
         seconds=sum(step.seconds for step in watch.steps),
         steps=tuple(watch.steps),
-        top=best(file.ids, ranks, in_links, sheet.page_name),
-        top_sites=_best_blocks(sheet.groups.site, ranks, in_links, sheet.site_name),
-        top_domains=_best_blocks(sheet.groups.domain, ranks, in_links, sheet.domain_name),
+        top=best(file.ids, ranks, in_links, sheet.names.pages),
+        top_sites=_best_blocks(sheet.groups.site, ranks, in_links, sheet.names.sites),
+        top_domains=_best_blocks(sheet.groups.domain, ranks, in_links, sheet.names.domains),
         distribution=distribution(ranks),
         file=str(room / RANKS_FILE),
     )
 
 
-def _best_blocks(blocks: Blocks | None, ranks: Ranks, in_links: Ids, name: Callable[[int], str]) -> tuple[TopPage, ...]:
+def _best_blocks(
+    blocks: Blocks | None, ranks: Ranks, in_links: Ids, names: Callable[[list[int]], list[str]]
+) -> tuple[TopPage, ...]:
     if blocks is None:
         return ()
     numbers, sums = block_sums(ranks, blocks)
-    return best(numbers, sums, block_sums(in_links.astype(np.float64), blocks)[1], name)
+    return best(numbers, sums, block_sums(in_links.astype(np.float64), blocks)[1], names)
+
+
+def explain(directory: Path, word: str) -> WhyReport:
+    """Where the rank of a page comes from, in a crawl or in what an edge list was ranked into."""
+    room = directory / "rank"
+    return why(
+        room, word, crawl_naming(CrawlFolder(directory)) if CrawlFolder.is_crawl(directory) else table_naming(room)
+    )

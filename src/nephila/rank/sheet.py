@@ -39,6 +39,24 @@ class Groups:
                 return self.community
 
 
+def _as_texts(numbers: list[int]) -> list[str]:
+    return [str(number) for number in numbers]
+
+
+def _as_numbers(words: list[str]) -> dict[str, int]:
+    return {word: int(word) for word in words if word.isdecimal()}
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Ids to names and back, many at once, since names lie on disk. Without names a number is its own."""
+
+    pages: Callable[[list[int]], list[str]] = _as_texts
+    sites: Callable[[list[int]], list[str]] = _as_texts
+    domains: Callable[[list[int]], list[str]] = _as_texts
+    find: Callable[[list[str]], dict[str, int]] = _as_numbers
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """Rows in their order, with the links as pairs of rows. `links_in` is how many came in, ranked or not."""
@@ -47,9 +65,7 @@ class Sheet:
     groups: Groups
     pieces: Callable[[], Iterator[Piece]]
     links_in: Callable[[], int]
-    page_name: Callable[[int], str]
-    site_name: Callable[[int], str] = str
-    domain_name: Callable[[int], str] = str
+    names: Naming
 
 
 def grouping_keys(groups: Groups, unit: Unit) -> list[Blocks]:

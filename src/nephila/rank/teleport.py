@@ -16,14 +16,14 @@ import numpy as np
 from nephila.errors import NephilaError, UsageError
 from nephila.rank.arrays import Ids, Ranks
 
-Find = Callable[[str], int | None]
+Find = Callable[[list[str]], dict[str, int]]
 Topics = dict[str, Ranks]
 _TOPIC = re.compile(r"[A-Za-z0-9_]{1,40}")
 
 
 def read_teleport(path: Path, ids: Ids, find: Find) -> Ranks:
     """One vector over the rows whose page ids are `ids`."""
-    return _vector(path, [(number, words) for number, words in _lines(path)], ids, find)
+    return _vector(path, list(_lines(path)), ids, find)
 
 
 def read_topics(path: Path, ids: Ids, find: Find) -> Topics:
@@ -40,8 +40,9 @@ def _vector(path: Path, lines: list[tuple[int, list[str]]], ids: Ids, find: Find
     order = np.argsort(ids, kind="stable")
     inorder = ids[order]
     vector = np.zeros(len(ids))
+    known = find([words[0] for _, words in lines])
     for number, words in lines:
-        page = find(words[0])
+        page = known.get(words[0])
         place = int(np.searchsorted(inorder, page)) if page is not None else len(ids)
         if page is None or place >= len(ids) or inorder[place] != page:
             raise NephilaError(f"{path}, line {number}: {words[0]!r} is not among the ranked pages; remove the line.")
