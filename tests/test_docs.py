@@ -9,6 +9,7 @@ import pytest
 
 from nephila.cli.commands import COMMANDS
 from nephila.config.check import keys
+from nephila.records import Outcome
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -45,3 +46,8 @@ def test_a_decision_tells_question_options_choice_and_price_in_a_few_lines(decis
     text = decision.read_text(encoding="utf-8")
     assert all(f"**{word}.**" in text for word in ("Question", "Options", "Choice", "Price"))
     assert len(text.splitlines()) <= 16
+
+
+def test_every_outcome_is_explained() -> None:
+    text = (ROOT / "docs" / "crawling.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([a-z_]+)` \|", text, re.MULTILINE) == [outcome.value for outcome in Outcome]
