@@ -30,9 +30,9 @@ PARCEL_LINKS: Final = 5_000
 _SITE_COLUMNS = tuple(column.name for column in fields(SiteRow))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class PageTask:
-    """A page to be requested, as a site context holds it."""
+    """A page to be requested, as a site context holds it; in order, breadth first (S1-4), whatever is equal."""
 
     depth: int
     place: int
