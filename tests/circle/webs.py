@@ -31,8 +31,8 @@ QUICK: Mapping[str, object] = {
     "politeness.delay_factor": 0,
     "crawl.retries": 0,
     "crawl.sleep_min": 0.1,
-    "net.header_timeout": 1.0,
-    "net.idle_timeout": 1.0,
+    "net.header_timeout": 2.0,  # longer than a busy machine leaves the lab's processes waiting
+    "net.idle_timeout": 2.0,
     "archive.sync": "false",  # nothing here cuts the power; the kills lose nothing either way
 }
 """No delays, because the web is ours, and short time-outs."""
