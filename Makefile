@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check bench-lab clean
+.PHONY: demo test lint types imports check fix lab-check truth real-sites bench-lab clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -31,6 +31,13 @@ fix: $(VENV)/ready
 
 lab-check: $(VENV)/ready       ## S1's Tables 1-6 beside the generated web
 	$(BIN)/nephila lab check
+
+truth: $(VENV)/ready           ## the lab's 10^5 pages collected, and compared with its truth; takes minutes
+	$(BIN)/python tests/circle/big.py
+
+real-sites: $(VENV)/ready      ## three real manuals collected completely; needs apt-get and dpkg-deb
+	mkdir -p build/debs && cd build/debs && apt-get download httrack-doc anarchism mplayer-doc
+	NEPHILA_DEBS=build/debs $(BIN)/pytest -n0 tests/real
 
 bench-lab: $(VENV)/ready       ## the lab's pages per second and memory at a million sites
 	$(BIN)/python bench/lab_server.py
