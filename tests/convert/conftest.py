@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from nephila.lab.truth import TruthRow, truth
 from nephila.lab.web import Web
 from nephila.store.folder import CrawlFolder
 
-SITES, DEPTH, FIRST_PAGES = 24, 2, 300
+SITES, DEPTH, SEED, FIRST_PAGES = 24, 2, 6, 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Collected:
 @pytest.fixture(scope="session")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> Collected:
     place = tmp_path_factory.mktemp("collected")
-    with LabServer(Lab(sites=SITES, max_depth=DEPTH), folder=place / "lab") as server:
+    with LabServer(Lab(sites=SITES, max_depth=DEPTH, seed=SEED), folder=place / "lab") as server:
         assert server.lab is not None
         web = Web(server.lab)
         _crawl(place / "whole", server.dns, list(web.seeds()), FIRST_PAGES)
@@ -58,9 +58,6 @@ def _crawl(path: Path, dns: str, seeds: list[str], max_pages: int | str) -> None
             run_crawl(opened, seed_list, engine, 2)
     finally:
         opened.lock.release()
-
-
-Converter = Callable[..., ConvertReport]
 
 
 def convert(

@@ -21,6 +21,8 @@ COMMANDS: Final[dict[str, Row]] = {
     "crawl": Row("crawl", "Collect a web; run again to go on, kill it and nothing is lost."),
     "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
     "convert": Row("convert", "From archive to tables: pages, links, sites, with ids that never change."),
+    "load": Row("load", "The tables into a DuckDB file or a PostgreSQL database."),
+    "export": Row("export", "The tables as CSV or JSON Lines, or as the paper's own files."),
     "status": Row("status", "What a crawl has done and is doing, from another terminal."),
     "why": Row("why", "The whole story of one URL: who linked to it, what was decided, when and why."),
     "lab": Row("lab", "A web in a box: serve it, tell its truth, check it against the papers."),

@@ -194,9 +194,9 @@ class Convert:
     memory_limit: Bytes = _key(
         4 * 2**30, "memory for joins and sorting; what is larger goes through the disk", changeable=True
     )
-    max_parse_size: Bytes = _key(4 * 2**20, "bytes of a body that are parsed; the rest is left unread", changeable=True)
+    max_parse_size: Bytes = _key(512 * 2**10, "bytes of a body that are parsed; what follows is not", changeable=True)
     max_parse_time: Annotated[float, Unit(parse_duration, DURATION_FORM), Field(gt=0, le=3600)] = _key(
-        10.0, "CPU time that the parser may spend on one page", changeable=True
+        5.0, "CPU time that the parser may spend on one page", changeable=True
     )
     near_duplicate_distance: Annotated[int, Field(ge=0, le=7)] = _key(
         3, "bits in which the simhashes of near-duplicates differ at most", changeable=True

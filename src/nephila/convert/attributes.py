@@ -18,6 +18,7 @@ from nephila.urls import Refusal, StripRules, join
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _SNIFFED_BYTES: Final = 1024
+_NO_TEXT: Final = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
 
 
 class Parse(StrEnum):
@@ -62,7 +63,7 @@ def attributes(
     if mime and mime not in _HTML and mime != "text/plain":
         return Attributes(Parse.OTHER)
     start = body[:_SNIFFED_BYTES]
-    if b"\x00" in start and not _is_wide(start):
+    if _is_binary(start):
         return Attributes(Parse.BINARY)
     if not mime and b"<" not in start:
         return Attributes(Parse.OTHER)
@@ -108,9 +109,14 @@ def _plain(text: str, parse: Parse, encoding: str, declared: str | None, last_mo
     )
 
 
-def _is_wide(start: bytes) -> bool:
-    """UTF-16 and UTF-32 hold NUL bytes too."""
-    return start.startswith((b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<"))
+def _is_binary(start: bytes) -> bool:
+    """Bytes that no text has, in number: a tenth of what is compressed, and next to none of a page (G7, G9).
+
+    UTF-16 and UTF-32 hold NUL bytes too. The escape of ISO-2022 is text.
+    """
+    if start.startswith((b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00\xfe\xff")):
+        return False
+    return len(start) - len(start.translate(None, _NO_TEXT)) > len(start) // 20
 
 
 def _canonical(url: str, base: str | None, href: str | None, rules: StripRules, encoding: str) -> str | None:

@@ -18,6 +18,7 @@ import msgspec
 
 from nephila.convert.attributes import Attributes, Parse, attributes
 from nephila.convert.guarding import Guard, guard
+from nephila.convert.language import load_model
 from nephila.convert.staging import LINK_STAGE, NO_KEY, PAGE_STAGE, batch_of, is_home, key_of
 from nephila.decode import DecodeState, decode
 from nephila.errors import DamagedError
@@ -106,6 +107,7 @@ def extract(portion: Portion) -> Extracted:
     pages_file, links_file = portion.target / f"{name}.pages.parquet", portion.target / f"{name}.links.parquet"
     if pages_file.exists() and links_file.exists():
         return _found(pages_file, links_file)
+    load_model()
     started = time.process_time()
     rules = StripRules.of(portion.strip, max_length=portion.max_url_length)
     notes = portion.target / f"{name}.{portion.run}.noted" if portion.run else None

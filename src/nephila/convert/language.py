@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-SAMPLE_BYTES: Final = 600
+SAMPLE_BYTES: Final = 400
 MIN_LETTERS: Final = 12
+_NO_LANGUAGE: Final = "zxx"
+_WRITTEN_AS: Final = {"yue": "zh"}  # Cantonese has no code of two letters, and few words tell it from Chinese
+
+
+def load_model() -> None:
+    """Load the model now: half a second that should not count against the first page."""
+    import py3langid
+
+    py3langid.classify("")
 
 
 def language_of(text: str, declared: str | None) -> str | None:
@@ -15,12 +24,13 @@ def language_of(text: str, declared: str | None) -> str | None:
         return _primary(declared)
     import py3langid
 
-    return str(py3langid.classify(sample)[0])
+    found = str(py3langid.classify(sample)[0])
+    return None if found == _NO_LANGUAGE else _WRITTEN_AS.get(found, found)
 
 
 def _sample(text: str) -> str:
     """Some bytes from behind the beginning, which on many pages is a menu in another language."""
-    encoded = text[:20_000].encode("utf-8", "ignore")
+    encoded = text[:8_000].encode("utf-8", "ignore")
     if len(encoded) <= SAMPLE_BYTES:
         return text
     start = (len(encoded) - SAMPLE_BYTES) // 4

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 from typing import Any, Final
 
 from resiliparse.extract.html2text import extract_plain_text
@@ -23,6 +24,19 @@ _SENTENCES: Final = 200  # characters of the first sentences, where no descripti
 
 _BLANKS: Final = re.compile(r"\s+")
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+# Elements whose text no reader sees; an open one hides all that follows. Spelt out in both cases, because patterns
+# that ignore case are searched for ten times slower.
+_UNSEEN: Final = ("script", "style", "title", "template", "noscript", "textarea", "svg")
+
+
+def _in_both_cases(name: str) -> str:
+    return "".join(f"[{letter}{letter.upper()}]" for letter in name)
+
+
+_HIDDEN: Final = re.compile(rf"<(!--|(?:{'|'.join(map(_in_both_cases, _UNSEEN))})(?=[\s/>]))")
+_HIDDEN_ENDS: Final = {"!--": re.compile("-->")} | {
+    name: re.compile(f"</{_in_both_cases(name)}[^<>]*>") for name in _UNSEEN
+}
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
 _ISO_DATE: Final = re.compile(
     r"\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE
@@ -59,13 +73,13 @@ class PageText:
 def read_text(html: str) -> PageText:
     """Parse a decoded page."""
     tree = HTMLTree.parse(html)
-    visible = extract_plain_text(tree, preserve_formatting=False, links=False, alt_texts=False)
+    visible = visible_text(html)
     text = extract_plain_text(tree, main_content=True, links=False, alt_texts=False, list_bullets=False)
     text = _cut(storable(text or visible), TEXT_BYTES)
     meta, links = _head(tree)
     document = tree.document
     root = document.first_element_child if document is not None else None
-    published, modified = _dates(tree, meta)
+    published, modified = _dates(tree, meta, html)
     return PageText(
         title=_title(tree, meta),
         description=_description(meta, text),
@@ -77,6 +91,23 @@ def read_text(html: str) -> PageText:
         published=published,
         modified=modified,
     )
+
+
+def visible_text(html: str) -> str:
+    """All text between the tags, blanks collapsed: what S1-30 counts as visible. One pass, whatever the page.
+
+    The library's own extraction of all text takes a time that grows with the square of the number of paragraphs.
+    """
+    pieces: list[str] = []
+    at = 0
+    while (hidden := _HIDDEN.search(html, at)) is not None:
+        pieces.append(html[at : hidden.start()])
+        end = _HIDDEN_ENDS[hidden[1].lower()].search(html, hidden.end())
+        at = len(html) if end is None else end.end()
+    pieces.append(html[at:])
+    first, *tagged = " ".join(pieces).split("<")
+    text = " ".join([first, *(piece.partition(">")[2] for piece in tagged)])
+    return " ".join((unescape(text) if "&" in text else text).split())
 
 
 def storable(text: str) -> str:
@@ -149,19 +180,18 @@ def _description(meta: dict[str, str], text: str) -> str | None:
     return first_sentences(text)
 
 
-def _dates(tree: Any, meta: dict[str, str]) -> tuple[datetime | None, datetime | None]:
+def _dates(tree: Any, meta: dict[str, str], html: str) -> tuple[datetime | None, datetime | None]:
+    """Published and modified: meta elements, then schema.org's JSON, then the first time element."""
     published = next((found for name in _PUBLISHED if (found := parse_date(meta.get(name)))), None)
     modified = next((found for name in _MODIFIED if (found := parse_date(meta.get(name)))), None)
-    if published is not None and modified is not None:
-        return published, modified
-    stated: dict[str, str] = {}
-    for script in tree.document.query_selector_all('script[type="application/ld+json"]'):
-        for date in _LD_DATE.finditer(script.text):
+    if (published is None or modified is None) and "ld+json" in html:
+        stated: dict[str, str] = {}
+        for date in _LD_DATE.finditer(html):
             stated.setdefault(date[1], date[2])
-    published = published or parse_date(stated.get("datePublished"))
-    modified = modified or parse_date(stated.get("dateModified"))
-    if published is None:
-        times = tree.document.query_selector_all("time[datetime]")
+        published = published or parse_date(stated.get("datePublished"))
+        modified = modified or parse_date(stated.get("dateModified"))
+    if published is None and "<time" in html:
+        times = tree.document.get_elements_by_tag_name("time")
         published = parse_date(times[0].getattr("datetime")) if times else None
     return published, modified
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import duckdb
 
+DuckError = duckdb.Error
 BATCH_ROWS: Final = 2**16
 MIN_MEMORY_BYTES: Final = 64 * 2**20
 
