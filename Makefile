@@ -42,10 +42,15 @@ real-sites: $(VENV)/ready      ## three real manuals collected completely; needs
 bench-lab: $(VENV)/ready       ## the lab's pages per second and memory at a million sites
 	$(BIN)/python bench/lab_server.py
 
-$(VENV)/ready: pyproject.toml src/nephila/markup/_scan.c
+# The libraries it is measured against are no dependencies; BENCH_PYTHON=… names a Python that has them.
+BENCH_PYTHON ?= $(BIN)/python
+bench-rank: $(VENV)/ready      ## PageRank beside scipy, igraph, networkit, scikit-network and networkx
+	$(BIN)/python bench/rank.py --python $(BENCH_PYTHON)
+
+$(VENV)/ready: pyproject.toml src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build src/*.egg-info src/nephila/markup/*.so crawl demo
+	rm -rf $(VENV) build src/*.egg-info src/nephila/*/*.so crawl demo

@@ -167,3 +167,18 @@ def test_both_loops_pull_the_same_sums(tmp_path: Path, loops: str) -> None:
 def test_built_counts_nothing_for_no_links(tmp_path: Path) -> None:
     assert build(tmp_path / "a.links", np.arange(3), [], 1) == Built(0, 0, 0, 1)
     assert rows_of(LinkFile.open(tmp_path / "a.links")) == [[], [], []]
+
+
+def test_the_example_of_the_document_reads_a_link_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # given the lines that docs/link-file.md shows
+    text = (Path(__file__).parents[2] / "docs" / "link-file.md").read_text(encoding="utf-8")
+    lines = [line.removeprefix("    ") for line in text.splitlines() if line.startswith("    ")]
+    file = file_of(random_edges(3, 77, 500), 77, tmp_path)
+    # when they are run beside a link file
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, np.ndarray] = {}
+    exec("\n".join(lines), names)
+    # then they find its columns
+    assert (names["ids"] == file.ids).all()
+    assert (names["offsets"] == file.links.offsets).all()
+    assert (names["ends"] == file.links.sources).all()

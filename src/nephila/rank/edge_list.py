@@ -22,7 +22,7 @@ from nephila.rank import kernel
 from nephila.rank.arrays import Ids
 
 PIECE_BYTES: Final = 4 << 20
-PIECE_ROWS: Final = 1 << 19
+PIECE_ROWS: Final = 1 << 17
 MAX_LINE_BYTES: Final = 1 << 20
 _SHORTEST_LINE: Final = 4
 _HEADS: Final = frozenset(

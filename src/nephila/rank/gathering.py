@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -91,7 +91,8 @@ class Rows:
 
     ids: Ids
     table: Pages | None
-    order: Any = field(default=None)
+    order: Any = None
+    dense: bool = False
 
     @classmethod
     def of_spool(cls, spool: Spool) -> Self:
@@ -101,7 +102,10 @@ class Rows:
             for sources, targets in spool.read():
                 seen[sources] = True
                 seen[targets] = True
-            return cls(np.flatnonzero(seen).astype(np.int64), (np.cumsum(seen) - 1).astype(np.uint32))
+            ids = np.flatnonzero(seen).astype(np.int64, copy=False)
+            if len(ids) == len(seen):
+                return cls(ids, ids.astype(np.uint32), dense=True)
+            return cls(ids, (np.cumsum(seen) - 1).astype(np.uint32))
         ids = np.zeros(0, np.int64)
         for sources, targets in spool.read():
             ids = np.union1d(ids, np.union1d(sources, targets).astype(np.int64))
@@ -121,6 +125,8 @@ class Rows:
 
     def find(self, ids: Any) -> Pages:
         """The row of each id; NOWHERE for an id that has none."""
+        if self.dense and ids.dtype == np.uint32:
+            return cast("Pages", ids)
         if self.table is not None:
             known = ids < len(self.table)
             if bool(known.all()):

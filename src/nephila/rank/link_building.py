@@ -106,11 +106,15 @@ def _rows(pieces: list[Piece], first: int, last: int, lengths: Pages) -> Iterato
     for _, targets in pieces:
         if not kernel.LOOPS.count(targets if first == 0 else targets - np.uint32(first), counts[1:]):
             raise NephilaError("A link leads to a page outside the link file; this is an error of Nephila's own.")
+    np.cumsum(counts, out=counts)
+    rows = np.empty(int(counts[-1]), np.uint32)
+    halves = _halves(counts, first, last)
+    # Row v is filled from the beginning, which stands at place v + 1; when it is full its end stands there, and the
+    # one array has become the offsets.
     offsets = np.zeros(last + 1, np.uint64)
-    np.cumsum(counts, out=offsets[first:])
-    rows = np.empty(int(offsets[-1]), np.uint32)
-    cursor = offsets[:-1].copy()
-    halves = _halves(offsets, first, last)
+    offsets[first + 1 :] = counts[:-1]
+    del counts
+    cursor = offsets[1:]
     pieces.reverse()  # taken from the end below: links that came in order of their sources need no sorting
     with ThreadPoolExecutor(_THREADS) as pool:
         while pieces:
@@ -125,8 +129,9 @@ def _rows(pieces: list[Piece], first: int, last: int, lengths: Pages) -> Iterato
             yield rows[place : place + kept], selves
 
 
-def _halves(offsets: Offsets, first: int, last: int) -> list[tuple[int, int]]:
-    middle = first + int(np.searchsorted(offsets[first:], offsets[-1] // 2))
+def _halves(ends: Offsets, first: int, last: int) -> list[tuple[int, int]]:
+    """Two ranges of rows with about the same number of links; `ends` are the offsets from row `first` on."""
+    middle = first + int(np.searchsorted(ends, ends[-1] // 2))
     middle = min(max(middle, first), last)
     return [(first, middle), (middle, last)]
 

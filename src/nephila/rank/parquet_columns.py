@@ -41,9 +41,11 @@ def batches(place: Place, columns: Sequence[str], rows: int) -> Iterator[tuple[A
         if missing:
             raise NephilaError(f"{file} has no column {missing[0]}; it has {', '.join(_schema(file).names)}.")
         try:
-            with pq.ParquetFile(file, memory_map=True) as opened:
+            with pq.ParquetFile(file) as opened:  # not mapped: mapped pages would count as ours
                 for batch in opened.iter_batches(rows, columns=list(columns), use_threads=True):
                     yield tuple(batch.column(name) for name in columns)
+                    del batch
+                    pa.default_memory_pool().release_unused()
         except (pa.ArrowInvalid, OSError) as error:
             raise DamagedError(f"{file} cannot be read ({_first_line(error)}); make it anew.") from None
 
