@@ -5,8 +5,9 @@ coordinator (`coordinator`, its memory `site_list`) looks its site's name up (`r
 that owns the address, and sends the URL along as a seed. In the slot (`slot`, its memory `slot_state`) the URL becomes
 a page that waits. An agent (`agent`) brings the site into memory as a context (`site`); the lane of its address
 (`lane`) lets the sites there take turns, no sooner than `politeness` allows. When its turn has come and `robots_state`
-has nothing against it, the page is requested (`collecting`, `fetcher`), and what came is turned into an outcome, links
-and a checksum (`harvest`, `recording`): links of its own site wait in turn, links to others go to the coordinator.
+has nothing against it, the page is requested (`collecting`, `asking`, `fetcher`), and what came is turned into an
+outcome, links and a checksum (`harvest`, `recording`): links of its own site wait in turn, links to others go to the
+coordinator.
 All of it lies in one group (`group`) that is archived, synced and committed together. What failed is tried again, its
 site sleeps and is given up for this run (`outcome`); nothing known is ever dropped.
 
@@ -14,5 +15,5 @@ Whether a site is only another name of one on the same address is found out befo
 `aliases`); whether a URL is in at all is decided by one function (`scope`).
 
 Deciding: site.next_step, scope, robots, robots_state, politeness, outcome, aliases, harvest. Acting: lane, collecting,
-slot_state, agent, coordinator, fetcher, resolver. What they say to each other: `messages`.
+asking, slot_state, agent, coordinator, fetcher, resolver. What they say to each other: `messages`.
 """

@@ -105,7 +105,7 @@ class Agent:
         self.collecting = Collecting(self.setup, self.slots, self._starve, self._fail, max_open=_open_files())
         self._started_at = self.setup.clock.monotonic()
         self._lanes: dict[str, Lane] = {}
-        self.collecting.lanes = self._lanes
+        self.collecting.asking.lanes = self._lanes
         self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
         self._pending: deque[tuple[int, int]] = deque()
         self._queued: set[int] = set()
@@ -154,7 +154,7 @@ class Agent:
 
     def _pace_of_address(self, slot: Slot, address: str) -> Pace:
         """After a restart every address counts as answered when this agent began (DESIGN: A killed coordinator)."""
-        kept = self._paces.pop(address, None) or self.collecting.foreign.get(address)
+        kept = self._paces.pop(address, None) or self.collecting.asking.foreign.get(address)
         if kept is not None or slot.is_new:
             return kept or Pace()
         politeness = self._config.politeness
@@ -164,7 +164,7 @@ class Agent:
 
     def _pace_of_site(self, slot: Slot, row: SiteRow) -> Pace:
         """As it was left in this run; else as after a restart."""
-        kept = self.collecting.resting.pop(row.site, None)
+        kept = self.collecting.asking.resting.pop(row.site, None)
         if kept is not None or slot.is_new:
             return kept or Pace(delay_s=row.delay_s)
         return after_restart(row.delay_s, self._config.politeness, self._started_at)
@@ -180,7 +180,7 @@ class Agent:
                 task.cancel()
             for lane in lanes:
                 lane.cancel()
-        await self.collecting.aclose()
+        await self.collecting.asking.aclose()
         for slot in self.slots.values():
             self._keep_contexts(slot)
             slot.stop_committing()
@@ -255,7 +255,7 @@ class Agent:
             active_sites=len(contexts),
             pending_sites=len(self._pending),
             sleeping_sites=sum(context.asleep_until > now for context in contexts.values()),
-            open_connections=self.collecting.open_connections,
+            open_connections=self.collecting.asking.open_connections,
             waiting_urls=sum(context.waiting for context in contexts.values()),
             outcomes=dict(counts.outcomes),
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),

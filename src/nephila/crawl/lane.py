@@ -150,7 +150,7 @@ class Lane:
             self.contexts.rotate(-1)
             step = self._step(context, now)
             if isinstance(step, AskRobots | AskHome | AskPage | AskSample):
-                ready_at = self._collecting.ready_at(self, context, step)
+                ready_at = self._collecting.asking.ready_at(self, context, step)
                 step = Wait(ready_at) if ready_at > now else step  # another site may be ready before this one
             if not isinstance(step, Wait):
                 return Turn(context, step)
