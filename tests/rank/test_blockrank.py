@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from graphs import dense_pagerank, file_of, links_of, random_edges
 
 from nephila.engine import Engine, open_engine
-from nephila.errors import UsageError
+from nephila.errors import UsageError, WorkerDiedError
 from nephila.rank.aggregation import shard_bounds
 from nephila.rank.blockrank import Partition, flows, inner_links, local_ranks, printed_block_ranks, sized_block_ranks
 from nephila.rank.comparing import compare, tau, top_overlap
@@ -146,6 +146,13 @@ def test_what_block_methods_cannot_do_is_refused(inline: Engine, tmp_path: Path)
         rank_by(Method.BLOCKS, file.links, PROBLEM, blocks[::-1], inline, file.path)
     with pytest.raises(UsageError, match="no teleport"):
         rank_by(Method.SIZED, file.links, Problem(0.85, EXACT, Dangling.NONE), blocks, inline, file.path)
+
+
+@pytest.mark.parametrize("kind", ["inline", "local"])
+def test_an_agent_that_fails_ends_the_ranking_with_a_sentence(kind: str, tmp_path: Path) -> None:
+    file = file_of([(0, 1), (1, 0)], 2, tmp_path)
+    with open_engine(kind, 2) as engine, pytest.raises(WorkerDiedError, match="run the same command again"):
+        rank_by(Method.BLOCKS, file.links, PROBLEM, np.array([0, 1]), engine, tmp_path / "gone.links")
 
 
 def test_shares_are_whole_blocks(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def written(folder: Path, text: str | bytes, name: str = "links.txt") -> Path:
         "1\t2\n3\t4\n", "1 2\n3 4\n", "1,2\n3,4\n", "1;2\n3;4\n", "1, 2\n3, 4", "  1   2  \n\n3\t 4\t\n",
         "# a comment\n% another\n1 2\r\n3 4\r\n", "source,target\n1,2\n3,4\n",
         "From\tTo\tweight\n1\t2\t0.5\n3\t4\t1e9\n",
-        "\ufeff1 2\n3 4\n", "1 2 x\n3 4 y\n",
+        "\ufeff1 2\n3 4\n", '"source";"target"\n1;2\n3;4\n', "source target\n1 2\n3 4\n", "1 2 x\n3 4 y\n",
     ],
 )  # fmt: skip
 def test_every_form_of_line_is_read(text: str, tmp_path: Path) -> None:

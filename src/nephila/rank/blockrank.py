@@ -25,6 +25,7 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
+from nephila.rank import kernel
 from nephila.rank.arrays import Blocks, Ranks
 from nephila.rank.gauss_seidel import Sweeping
 from nephila.rank.link_file import Links
@@ -66,14 +67,14 @@ class Flows:
 def inner_links(links: Links, partition: Partition) -> Links:
     """The links within blocks alone, with the degrees that they give."""
     lengths, kept = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
+    degrees = np.zeros(links.pages, np.uint64)
     for first, last, rows, sources in _pieces(links):
         chosen = partition.block[rows] == partition.block[sources]
         lengths.append(np.bincount(rows[chosen] - first, minlength=last - first))
         kept.append(sources[chosen])
+        kernel.LOOPS.count(kept[-1], degrees)
     offsets = np.cumsum(np.concatenate(lengths)).astype(np.uint64)
-    sources = np.concatenate(kept)
-    degrees = np.bincount(sources, minlength=links.pages).astype(np.uint32)
-    return Links(offsets, sources, degrees)
+    return Links(offsets, np.concatenate(kept), degrees.astype(np.uint32))
 
 
 def local_ranks(links: Links, partition: Partition, damping: float, stop: Rule) -> tuple[Ranks, int]:

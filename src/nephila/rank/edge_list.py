@@ -25,6 +25,7 @@ PIECE_BYTES: Final = 4 << 20
 PIECE_ROWS: Final = 1 << 17
 MAX_LINE_BYTES: Final = 1 << 20
 _SHORTEST_LINE: Final = 4
+_GAPS: Final = bytes.maketrans(b',;\t"', b"    ")
 _HEADS: Final = frozenset(
     [b"source", b"target", b"src", b"dst", b"dest", b"from", b"to", b"resolved", b"fromnodeid", b"tonodeid",
      b"source_id", b"target_id", b"from_id", b"to_id"]
@@ -108,7 +109,7 @@ def _without_heads(text: bytes) -> bytes:
         end = text.find(b"\n", begin)
         line = text[begin:end].strip()
         if line and line[:1] not in (b"#", b"%"):
-            words = [word.strip(b' "').lower() for word in line.replace(b"\t", b",").replace(b";", b",").split(b",")]
+            words = line.lower().translate(_GAPS).split()
             return text[:begin] + b"#" + text[begin:] if len(words) > 1 and set(words[:2]) <= _HEADS else text
         begin = end + 1
     return text
