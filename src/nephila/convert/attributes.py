@@ -18,7 +18,7 @@ from nephila.urls import Refusal, StripRules, join
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _SNIFFED_BYTES: Final = 1024
-_NO_TEXT: Final = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
+_NO_TEXT: Final = bytes([*range(9), *range(16, 27), *range(28, 32), 127])
 
 
 class Parse(StrEnum):
@@ -112,7 +112,7 @@ def _plain(text: str, parse: Parse, encoding: str, declared: str | None, last_mo
 def _is_binary(start: bytes) -> bool:
     """Bytes that no text has, in number: a tenth of what is compressed, and next to none of a page (G7, G9).
 
-    UTF-16 and UTF-32 hold NUL bytes too. The escape of ISO-2022 is text.
+    UTF-16 and UTF-32 hold NUL bytes too. Escape, shift out and shift in are ISO-2022's.
     """
     if start.startswith((b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00\xfe\xff")):
         return False

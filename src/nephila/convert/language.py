@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 SAMPLE_BYTES: Final = 400
 MIN_LETTERS: Final = 12
+_SCRIPT_CHARACTERS: Final = 4000
+_SCRIPT_SHARE: Final = 0.2
+_DECLARED_SHARE: Final = 0.05
+_SCRIPTS: Final = ((re.compile("[\uac00-\ud7a3]+"), "ko"), (re.compile("[\u3041-\u30fe]+"), "ja"))
 _NO_LANGUAGE: Final = "zxx"
 _WRITTEN_AS: Final = {"yue": "zh"}  # Cantonese has no code of two letters, and few words tell it from Chinese
 
@@ -19,6 +24,8 @@ def load_model() -> None:
 
 def language_of(text: str, declared: str | None) -> str | None:
     """ISO 639-1 code; short texts are taken at their word (`declared`, the html element's lang)."""
+    if (written := _by_script(text, _primary(declared))) is not None:
+        return written
     sample = _sample(text)
     if sum(map(str.isalpha, sample)) < MIN_LETTERS:
         return _primary(declared)
@@ -26,6 +33,19 @@ def language_of(text: str, declared: str | None) -> str | None:
 
     found = str(py3langid.classify(sample)[0])
     return None if found == _NO_LANGUAGE else _WRITTEN_AS.get(found, found)
+
+
+def _by_script(text: str, declared: str | None) -> str | None:
+    """Hangul is Korean and Kana Japanese, also on pages full of Latin names, the more so if they are declared to be."""
+    start = text[:_SCRIPT_CHARACTERS]
+    if start.isascii():
+        return None
+    all_letters = len("".join(start.split()))
+    for letters, language in _SCRIPTS:
+        share = _DECLARED_SHARE if declared == language else _SCRIPT_SHARE
+        if len("".join(letters.findall(start))) > all_letters * share:
+            return language
+    return None
 
 
 def _sample(text: str) -> str:

@@ -1,8 +1,8 @@
 """Simhash (Charikar; CHECKLIST 2.7): 64 bits such that texts which share most of their passages differ in few bits.
 
-Each passage of six characters is hashed; bit b of the result is the majority of bit b over all passages. Passages of
-characters, not words, because Korean, Japanese and Chinese do not put blanks between words. Only one passage in
-four counts, chosen by its own hash, so that the same passages are chosen in every text.
+Each passage of six characters is hashed; bit b of the result is the majority of bit b over the distinct passages.
+Passages of characters, not words, because Korean, Japanese and Chinese do not put blanks between words. Only one
+passage in four counts, chosen by its own hash, so that the same passages are chosen in every text.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def simhash(text: str) -> int | None:
     chosen = hashes[(hashes & _CHOICE) == 0]
     if len(chosen) < MIN_PASSAGES:
         chosen = hashes
+    chosen = np.unique(chosen)  # else the frequent words of a language make all its texts alike
     # The two bits of the choice are constant in what was chosen: the hash is mixed once more.
     chosen = (chosen ^ (chosen >> _SHIFT_2)) * _MIX_1
     # Counting each byte's values and then their bits is a tenth of the work of counting bits one by one.
