@@ -113,7 +113,8 @@ class Cards:
 
     def _origin(self, site: int) -> str:
         refused = self._law.faults and seed_fate(self._law, self.model(site)) is Fate.REFUSED
-        return f"http://{self.names.name(site)}{self.port_suffix(self._lab.port + refused)}"
+        # The name is made anew: kept here as a part of the origin, it need not be kept a second time.
+        return f"http://{self.names.make(site)}{self.port_suffix(self._lab.port + refused)}"
 
     def _style(self, model: int) -> PathStyle:
         """How a site that mirrors none writes its paths; links from other sites need no more of it than this."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from email.utils import formatdate
 from functools import lru_cache
+from typing import Final
 
 from nephila.lab.answer import Answer, Manner
-from nephila.lab.card import Card
+from nephila.lab.card import TONGUES, Card
 from nephila.lab.pages import Look
 
-_HTML = ("Content-Type", "text/html")
+_HTML: Final = ("Content-Type", "text/html")
+_KINDS: Final = {tongue.label: ("Content-Type", f"text/html; charset={tongue.label}") for tongue, _ in TONGUES}
 
 
-def page_headers(card: Card, look: Look, version: str, since: float) -> tuple[tuple[str, str], ...]:
-    """Content type (with its charset where the site says it here), robots rule, validators."""
-    kind = f"text/html; charset={card.tongue.label}" if card.says_charset_in_header else "text/html"
-    headers = [("Content-Type", kind)]
-    if look.robots_header:
-        headers.append(("X-Robots-Tag", look.robots_header))
-    if card.validates:
-        headers += [("ETag", f'"{version}"'), ("Last-Modified", _http_date(max(int(since), 0)))]
-    return tuple(headers)
+def page_headers(card: Card, look: Look, etag: str, since: float) -> tuple[tuple[str, str], ...]:
+    """Content type (with its charset where the site says it here), robots rule, validators where there is an etag."""
+    kind = _KINDS[card.tongue.label] if card.says_charset_in_header else _HTML
+    if not etag:
+        return (kind, ("X-Robots-Tag", look.robots_header)) if look.robots_header else (kind,)
+    validators = (("ETag", etag), ("Last-Modified", _http_date(max(int(since), 0))))
+    return (kind, ("X-Robots-Tag", look.robots_header), *validators) if look.robots_header else (kind, *validators)
 
 
 @lru_cache(maxsize=4096)

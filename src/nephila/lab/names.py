@@ -81,7 +81,7 @@ class Names:
     def __init__(self, seed: int, sites: int) -> None:
         self._seed = seed
         self._sites = sites
-        self.name = lru_cache(maxsize=1 << 13)(self._name)
+        self.name = lru_cache(maxsize=1 << 13)(self.make)
         self.number = lru_cache(maxsize=1 << 12)(self._number)
 
     def nickname(self, site: int) -> str:
@@ -92,7 +92,8 @@ class Names:
         telling = next(i for i, label in enumerate(labels) if any(sign.isdigit() for sign in label))
         return ".".join([nick, *labels[telling:]])
 
-    def _name(self, site: int) -> str:
+    def make(self, site: int) -> str:
+        """The same as `name`, which remembers."""
         key = site_key(self._seed, site, Stream.NAME)
         _, labels, korean = _SHAPES[_SHAPE.pick(draw(key, 0))]
         suffix = _KR[_KR_SHARES.pick(draw(key, 1))] if korean else _WORLD[_WORLD_SHARES.pick(draw(key, 1))]

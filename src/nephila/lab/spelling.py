@@ -118,6 +118,8 @@ def in_body(link: Link, where: Where, anchor: bytes, spelling: int) -> bytes:
     written = reference(link, where, spelling)
     letter = link.letter
     if letter == "a":
+        if "%" not in written and "&" not in written:
+            return _A[(spelling >> 12) % len(_A)] % (written.encode(), anchor)
         return _A[(spelling >> 12) % len(_A)] % (in_attribute(written, link, where, spelling), anchor)
     if letter == "f":
         return _F[spelling >> 12 & 1] % (in_attribute(written, link, where, spelling), anchor)

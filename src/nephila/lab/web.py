@@ -128,10 +128,12 @@ class Web:
 
     def answer(self, host: str, port: int, target: str, address: str, now: float) -> Answer:
         """What one request is told; a stranger's host or path is told 404."""
-        site = self.site_of(host, port, address)
+        site = self.cards.site_of(host) if port == self.lab.port else None
         if site is None:
             return error_answer(404)
         card = self.cards.of(site)
+        if address and address != card.address:
+            return error_answer(404)
         if target == "/robots.txt":
             return robots_answer(card)
         skeleton = self.skeletons.of(card.model)
@@ -189,7 +191,8 @@ class Web:
         version = self.version(card, skeleton, shown, now)
         links = self.linker.links(card, skeleton, shown)
         body = write_page(card, skeleton, shown, links, look, version.number, self.linker.book.path)
-        headers = page_headers(card, look, f"{card.site:x}-{shown:x}-{version.number:x}", version.since)
+        etag = f'"{card.site:x}-{shown:x}-{version.number:x}"' if card.validates else ""
+        headers = page_headers(card, look, etag, version.since)
         return Answer(Manner.WHOLE, 200, headers, body, wait_s)
 
     def _fault(self, card: Card, skeleton: Skeleton, page: int, fate: Fate, now: float, wait_s: float) -> Answer:
@@ -205,4 +208,5 @@ class Web:
         look = look_of(card, skeleton, page)
         version = self.version(card, skeleton, page, now)
         body = write_page(card, skeleton, page, [], look, version.number)
-        return Answer(manner, 200, page_headers(card, look, f"{page:x}", version.since), body, wait_s)
+        etag = f'"{page:x}"' if card.validates else ""
+        return Answer(manner, 200, page_headers(card, look, etag, version.since), body, wait_s)
