@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -182,3 +184,38 @@ def test_the_example_of_the_document_reads_a_link_file(tmp_path: Path, monkeypat
     assert (names["ids"] == file.ids).all()
     assert (names["offsets"] == file.links.offsets).all()
     assert (names["ends"] == file.links.sources).all()
+
+
+_BUILD_IN_LITTLE_MEMORY = """
+import sys
+from pathlib import Path
+import numpy as np
+from nephila.rank.link_building import build
+
+def pieces():
+    chance = np.random.default_rng(1)
+    for _ in range(96):
+        yield tuple(chance.integers(0, 100_000, 1 << 16, dtype=np.uint32) for _ in range(2))
+
+def peak_mib():
+    status = Path("/proc/self/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 1024
+
+before = peak_mib()
+built = build(Path(sys.argv[1]), np.arange(100_000), pieces(), int(sys.argv[2]))
+print(built.buckets, peak_mib() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_a_memory_limit_is_kept(tmp_path: Path) -> None:
+    # given 6.3 million links, 72 MiB at 12 bytes each, and a limit of 6 MiB or of none
+    peaks = {}
+    for limit in (6 << 20, 1 << 30):
+        command = [sys.executable, "-c", _BUILD_IN_LITTLE_MEMORY, str(tmp_path / "a.links"), str(limit)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+        buckets, peak = done.stdout.split()
+        peaks[int(buckets)] = float(peak)
+    # then little more than the limit was used, and without it not more than 16 bytes a link
+    assert peaks[256] < 24
+    assert 48 < peaks[1] < 96

@@ -143,7 +143,8 @@ def rank_sheet(
         built = build(room / LINK_FILE, sheet.rows.ids, sheet.pieces(), settings.memory_limit)
     with watch.step("open"):
         file = LinkFile.open(room / LINK_FILE, streamed=built.links * 4 > settings.memory_limit)
-    start = read_ranks(room / RANKS_FILE, file.ids) if settings.restart else None
+    restarts = settings.restart and Method(settings.method) in (Method.PAGERANK, Method.POWER)
+    start = read_ranks(room / RANKS_FILE, file.ids) if restarts else None
     find = sheet.names.find
     teleport = read_teleport(Path(settings.teleport), file.ids, find) if settings.teleport else None
     problem = problem_of(settings, start, teleport)
