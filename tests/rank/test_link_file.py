@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from graphs import S3_EXAMPLE, file_of, links_of, random_edges
+from graphs import S3_EXAMPLE, dense_pagerank, file_of, links_of, random_edges
 
 from nephila.errors import DamagedError, UsageError
 from nephila.rank import kernel
@@ -136,6 +136,14 @@ def test_rows_outside_the_links_are_refused_by_both_loops(loops: str) -> None:
         kernel.LOOPS.pull(np.array([0, 5], np.uint64), np.zeros(2, np.uint32), 0, np.zeros(1), np.zeros(1), 0, 1, 8)
 
 
+@pytest.fixture
+def many_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small graph is ranked as if it were a large one, in ranges and threads."""
+    monkeypatch.setattr("nephila.rank.gauss_seidel.FEW_LINKS", 1 << 10)
+    monkeypatch.setattr("nephila.rank.pagerank.FEW_LINKS", 1 << 10)
+
+
+@pytest.mark.usefixtures("many_ranges")
 def test_links_read_piece_by_piece_give_the_same_ranks(tmp_path: Path) -> None:
     file_of(random_edges(1, 20_000, 150_000, 0.1), 20_000, tmp_path)
     problem = Problem(0.85, L1(1e-10) | Rounds(500))
@@ -145,6 +153,14 @@ def test_links_read_piece_by_piece_give_the_same_ranks(tmp_path: Path) -> None:
     assert mapped.residuals == streamed.residuals
 
 
+@pytest.mark.usefixtures("many_ranges")
+def test_ranges_and_threads_give_the_ranks_of_the_dense_solution(loops: str, tmp_path: Path) -> None:
+    edges = random_edges(4, 900, 9000, 0.2)
+    ranks = solve(links_of(edges, 900, tmp_path), Problem(0.85, L1(1e-13) | Rounds(500))).ranks
+    assert ranks == pytest.approx(dense_pagerank(edges, 900, 0.85), abs=1e-12)
+
+
+@pytest.mark.usefixtures("many_ranges")
 def test_threads_do_not_change_a_bit_of_the_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     links = links_of(random_edges(1, 20_000, 150_000, 0.1), 20_000, tmp_path)
     problem = Problem(0.85, L1(1e-10) | Rounds(500))

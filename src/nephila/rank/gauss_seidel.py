@@ -37,6 +37,7 @@ from nephila.rank.stopping import is_met
 
 LANES: Final = 4
 STEPS: Final = 16
+"""At most; small graphs have fewer."""
 ROUGH: Final = 1e-5
 """Above this change a sweep in float32 is as good as one in float64."""
 _MOST_ROUGH: Final = 100
@@ -115,7 +116,8 @@ class Sweeping:
         if teleport is not None:
             self._weights = {kind: teleport.astype(kind) for kind in (np.float32, np.float64)}
         small = links.links < FEW_LINKS
-        lanes, steps = (1, 1) if small else (LANES, STEPS)
+        # A range should be work for longer than it takes to hand it to a thread.
+        lanes, steps = (1, 1) if small else (LANES, min(STEPS, max(LANES, links.links // FEW_LINKS)))
         if links.read is not None:
             steps = max(steps, -(-links.links // (lanes * _STREAMED_LINKS)))
         self._lanes, self._steps = lanes, steps

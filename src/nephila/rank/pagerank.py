@@ -36,7 +36,7 @@ from nephila.rank.arrays import Ranks, Reals
 from nephila.rank.link_file import Links
 from nephila.rank.stopping import Rule, is_met
 
-FEW_LINKS: Final = 1 << 16
+FEW_LINKS: Final = 1 << 19
 """Below so many links a second thread costs more than it brings."""
 
 THREADS: Final = os.cpu_count() or 1
