@@ -166,7 +166,10 @@ class _Shown:
             agents=len(live) or len(coordinator.finished),
             active_sites=sum(progress.active_sites for progress in live),
             sleeping_sites=sum(progress.sleeping_sites for progress in live),
-            waiting_urls=totals.outcomes.get(Outcome.WAITING.value, 0),
+            # Failed pages that will be tried again have another outcome than `waiting`, and wait all the same.
+            waiting_urls=max(
+                totals.outcomes.get(Outcome.WAITING.value, 0), sum(progress.waiting_urls for progress in live)
+            ),
             agent_deaths=coordinator.deaths,
             dns_queries=coordinator.dns_queries,
             messages_per_page=round(coordinator.traffic.frames * per_page, 4),
