@@ -12,25 +12,38 @@ from nephila.cli.output import emit, emit_json
 
 @click.command()
 @click.argument("table")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE",
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Where to write; the ending .csv or .jsonl says how.")  # fmt: skip
 @click.option("--raw", is_flag=True, help="CSV cells exactly as they are, also those a spreadsheet takes for formulas.")
 @common_options
-def command(common: Common, table: str, output: Path, raw: bool) -> int:
-    """Write a table as CSV or JSON Lines, or all of a crawl as S3's files.
+def command(common: Common, table: str, output: Path | None, raw: bool) -> int:
+    """Write a table as CSV or JSON Lines, all of a crawl as S3's files, or the archive's index for replay.
 
     \b
         nephila export pages -o pages.csv -C crawl
         nephila export links -o links.jsonl -C crawl
         nephila export las -o las-files -C crawl
+        nephila export cdxj -C crawl
 
     The tables are those of docs/tables.md. `las` writes the Brief, Brief Ext, Link and PageRank files of the paper's
-    link analysis system into a folder, byte by byte as the paper has them.
+    link analysis system into a folder, byte by byte as the paper has them. `cdxj` needs no tables: it writes
+    archive/index.cdxj, by which pywb and others replay the archive.
     """
     from nephila.errors import UsageError
     from nephila.store.folder import CrawlFolder
 
     folder = CrawlFolder.open(common.directory)
+    if table == "cdxj":
+        from nephila.crawl.replay import write_cdxj
+
+        lines = write_cdxj(folder)
+        if common.as_json:
+            emit_json({"table": table, "rows": lines, "output": str(folder.cdxj)})
+        else:
+            emit(f"{lines:,} lines written to {folder.cdxj}")
+        return 0
+    if output is None:
+        raise UsageError(f"say where to write {table} to, such as -o {table}.csv.")
     if table == "las":
         from nephila.convert.las_files import export_las
 
