@@ -39,18 +39,22 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Collected:
     with LabServer(Lab(sites=SITES, max_depth=DEPTH, seed=SEED), folder=place / "lab") as server:
         assert server.lab is not None
         web = Web(server.lab)
-        _crawl(place / "whole", server.dns, list(web.seeds()), FIRST_PAGES)
+        crawl(place / "whole", server.dns, list(web.seeds()), FIRST_PAGES)
         shutil.copytree(place / "whole", place / "halfway")
-        _crawl(place / "whole", server.dns, list(web.seeds()), "none")
+        crawl(place / "whole", server.dns, list(web.seeds()), "none")
         rows = {row.url: row for row in truth(web, 0.0, web.seeds()) if row.reachable}
     return Collected(place / "halfway", place / "whole", rows)
 
 
-def _crawl(path: Path, dns: str, seeds: list[str], max_pages: int | str) -> None:
+def crawl(
+    path: Path, dns: str, seeds: list[str], max_pages: int | str, further: dict[str, object] | None = None
+) -> None:
+    """Collect a web on this machine, without delays."""
     settings = {
         "net.allow_private": ["127.0.0.0/8"], "net.nameservers": [dns], "net.header_timeout": 1.0,
         "net.idle_timeout": 1.0, "politeness.min_delay": 0.0, "politeness.delay_factor": 0.0, "crawl.retries": 0,
         "crawl.sleep_min": 0.1, "crawl.max_pages": max_pages,
+        **(further or {}),
     }  # fmt: skip
     opened, seed_list = open_crawl(path, [Layer("the test", settings)], [(url, "the lab") for url in seeds], 2)
     try:
