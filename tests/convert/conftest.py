@@ -51,8 +51,8 @@ def crawl(
 ) -> None:
     """Collect a web on this machine, without delays."""
     settings = {
-        "net.allow_private": ["127.0.0.0/8"], "net.nameservers": [dns], "net.header_timeout": 1.0,
-        "net.idle_timeout": 1.0, "politeness.min_delay": 0.0, "politeness.delay_factor": 0.0, "crawl.retries": 0,
+        "net.allow_private": ["127.0.0.0/8"], "net.nameservers": [dns], "net.header_timeout": 4.0,
+        "net.idle_timeout": 4.0, "politeness.min_delay": 0.0, "politeness.delay_factor": 0.0, "crawl.retries": 0,
         "crawl.sleep_min": 0.1, "crawl.max_pages": max_pages,
         **(further or {}),
     }  # fmt: skip

@@ -16,11 +16,12 @@ targets first, under its memory limit, for a few parts of links at a time: the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nephila.convert.workshop import Workshop, split_by_part
 from nephila.store.tables.duck import batches, in_list, one
@@ -72,10 +73,10 @@ def load_lookups(duck: Any, aliases: Sequence[tuple[int, int]], case: Case) -> N
 def _looked_up(relation: str) -> str:
     """SQL: the distinct keys (site, path, folded) of a relation, with the page each means and how it was found."""
     return f"""
-        SELECT r.site, r.path, r.folded, coalesce(e.page_id, m.page_id, ae.page_id, am.page_id) AS page_id,
+        SELECT r.site, r.path, r.folded, r.links, coalesce(e.page_id, m.page_id, ae.page_id, am.page_id) AS page_id,
                CASE WHEN e.page_id IS NOT NULL THEN 'exact' WHEN m.page_id IS NOT NULL THEN 'meaning'
                     WHEN coalesce(ae.page_id, am.page_id) IS NOT NULL THEN 'alias' END AS how
-        FROM (SELECT DISTINCT site, path, folded FROM {relation}) r
+        FROM (SELECT site, path, folded, count(*) AS links FROM {relation} GROUP BY ALL) r
         LEFT JOIN keys e ON e.own_site = r.site AND e.own_path = r.path
         LEFT JOIN spellings m ON m.own_site = r.site AND m.own_folded = r.folded
         LEFT JOIN aliases a ON a.site = r.site
@@ -157,25 +158,48 @@ def _prepare_some(duck: Any, work: Workshop, parts: Sequence[int]) -> LinkCounts
     files = in_list(work.newest(work.raw_links(part) for part in parts))
     relation = f"""(SELECT target_site AS site, target_path AS path, target_folded AS folded
                     FROM read_parquet({files}))"""  # noqa: S608
-    duck.execute(f"CREATE OR REPLACE TEMP TABLE targets AS {_looked_up(relation)}")
-    found = f"""read_parquet({files}) l JOIN targets t ON t.site = l.target_site AND t.path = l.target_path
-                LEFT JOIN resolved r ON r.page_id = t.page_id"""
+    duck.execute(
+        f"""CREATE OR REPLACE TEMP TABLE targets AS
+            SELECT t.*, coalesce(r.resolved, t.page_id) AS resolved
+            FROM ({_looked_up(relation)}) t LEFT JOIN resolved r ON r.page_id = t.page_id"""  # noqa: S608
+    )
     row = one(
         duck,
-        f"""SELECT count(*), count(*) FILTER (how = 'exact'), count(*) FILTER (how = 'meaning'),
-                   count(*) FILTER (how = 'alias'), count(*) FILTER (how IS NULL), count(r.resolved),
-                   coalesce(sum(url_bytes) FILTER (how IS NOT NULL), 0)
-            FROM {found}""",  # noqa: S608
+        """SELECT coalesce(sum(links), 0), coalesce(sum(links) FILTER (how = 'exact'), 0),
+                  coalesce(sum(links) FILTER (how = 'meaning'), 0), coalesce(sum(links) FILTER (how = 'alias'), 0),
+                  coalesce(sum(links) FILTER (how IS NULL), 0), coalesce(sum(links) FILTER (resolved <> page_id), 0)
+           FROM targets""",
     )
-    sql = f"""SELECT source, t.page_id AS target, coalesce(any_value(r.resolved), t.page_id) AS resolved, kind,
-                     coalesce(min(nullif(anchor, '')), '') AS anchor
-              FROM {found} WHERE t.page_id IS NOT NULL GROUP BY source, t.page_id, kind
-              ORDER BY source, target, kind"""  # noqa: S608
+    sql = f"""SELECT source, page_id AS target, resolved, kind, anchor, url_bytes
+              FROM read_parquet({files}) l JOIN targets t ON t.site = l.target_site AND t.path = l.target_path
+              WHERE page_id IS NOT NULL ORDER BY source, target, kind, anchor = '', anchor"""  # noqa: S608
+    distinct = _Distinct()
     rows = 0
     left = set(parts)
-    for part, stream in split_by_part(batches(duck, sql), "source"):
+    for part, stream in split_by_part(distinct.rows(batches(duck, sql)), "source"):
         left.remove(part)
         rows += work.prepare(work.table_part(LINKS, part), LINKS.schema, stream, LINKS.sorted_by)
     for part in sorted(left):  # none of its links leads to a page
         work.prepare(work.table_part(LINKS, part), LINKS.schema, [], LINKS.sorted_by)
-    return replace(LinkCounts(*row), rows=rows)
+    written, exact, meaning, alias, elsewhere, moved = map(int, row)
+    return LinkCounts(written, exact, meaning, alias, elsewhere, moved, distinct.url_bytes, rows)
+
+
+class _Distinct:
+    """The first of the rows with the same source, target and kind, out of a sorted stream; grouping costs far more."""
+
+    def __init__(self) -> None:
+        self.url_bytes = 0
+
+    def rows(self, found: Iterable[Any]) -> Iterator[Any]:
+        last: tuple[Any, ...] = (None, None, None)
+        for batch in found:
+            if not batch.num_rows:
+                continue
+            self.url_bytes += pc.sum(batch.column("url_bytes")).as_py()
+            columns = [batch.column(name) for name in ("source", "target", "kind")]
+            differs = [pc.not_equal(column[1:], column[:-1]) for column in columns]
+            new = pc.or_(pc.or_(differs[0], differs[1]), differs[2])
+            first = tuple(column[0].as_py() for column in columns) != last
+            last = tuple(column[-1].as_py() for column in columns)
+            yield batch.filter(pa.concat_arrays([pa.array([first]), new]))
