@@ -47,6 +47,10 @@ BENCH_PYTHON ?= $(BIN)/python
 bench-rank: $(VENV)/ready      ## PageRank beside scipy, igraph, networkit, scikit-network and networkx
 	$(BIN)/python bench/rank.py --python $(BENCH_PYTHON)
 
+bench-convert: $(VENV)/ready   ## CPU of each step of reading a page, and the join of 20 million links
+	$(BIN)/python bench/convert.py pages /usr/share/doc
+	$(BIN)/python bench/convert.py links
+
 $(VENV)/ready: pyproject.toml src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'

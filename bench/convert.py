@@ -29,7 +29,7 @@ from nephila.convert.resolving import find_resolved, load_lookups, prepare_links
 from nephila.convert.simhash import simhash
 from nephila.convert.staging import KEYS, LINK_STAGE
 from nephila.convert.workshop import Workshop, parts_of
-from nephila.markup.text import HTMLTree, extract_plain_text, read_text, visible_text
+from nephila.markup.text import HTMLTree, _visible_bytes, extract_plain_text, read_text
 from nephila.store.durable import aside_of, publish
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.duck import open_duck
@@ -60,7 +60,7 @@ def pages(folders: Iterable[Path]) -> None:
     texts = timed("decode", lambda pair: pair[0].decode(pair[1], "replace"), list(zip(bodies, charsets, strict=True)))
     trees = timed("parse", HTMLTree.parse, texts)
     mains = timed("main text", lambda tree: extract_plain_text(tree, main_content=True, links=False), trees)
-    timed("visible bytes", visible_text, texts)
+    timed("visible bytes", lambda pair: _visible_bytes(*pair), list(zip(trees, texts, strict=True)))
     timed("language", lambda text: language_of(text, None), mains)
     timed("simhash", simhash, mains)
     timed("all of the markup (read_text)", read_text, texts)

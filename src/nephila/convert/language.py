@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-SAMPLE_BYTES: Final = 400
+SAMPLE_BYTES: Final = 256
 MIN_LETTERS: Final = 12
 _SCRIPT_CHARACTERS: Final = 4000
 _SCRIPT_SHARE: Final = 0.2

@@ -73,9 +73,8 @@ class PageText:
 def read_text(html: str) -> PageText:
     """Parse a decoded page."""
     tree = HTMLTree.parse(html)
-    visible = visible_text(html)
     text = extract_plain_text(tree, main_content=True, links=False, alt_texts=False, list_bullets=False)
-    text = _cut(storable(text or visible), TEXT_BYTES)
+    text = _cut(storable(text or visible_text(html)), TEXT_BYTES)
     meta, links = _head(tree)
     document = tree.document
     root = document.first_element_child if document is not None else None
@@ -84,7 +83,7 @@ def read_text(html: str) -> PageText:
         title=_title(tree, meta),
         description=_description(meta, text),
         text=text,
-        visible_bytes=len(visible.encode("utf-8", "surrogatepass")),
+        visible_bytes=_visible_bytes(tree, html),
         canonical=links.get("canonical"),
         base=links.get("base"),
         language=(root.getattr("lang") or None) if root is not None else None,
@@ -93,8 +92,24 @@ def read_text(html: str) -> PageText:
     )
 
 
+def _visible_bytes(tree: Any, html: str) -> int:
+    """S1-30: the text of the body, blanks collapsed, without that of elements which no reader sees."""
+    if tree.body is None:
+        return 0
+    seen = _collapsed_bytes(tree.body.text)
+    lowered = html.lower()
+    for name in _UNSEEN:
+        if f"<{name}" in lowered:
+            seen -= sum(_collapsed_bytes(element.text) for element in tree.body.get_elements_by_tag_name(name))
+    return max(seen, 0)
+
+
+def _collapsed_bytes(text: str) -> int:
+    return len(" ".join(text.split()).encode("utf-8", "surrogatepass"))
+
+
 def visible_text(html: str) -> str:
-    """All text between the tags, blanks collapsed: what S1-30 counts as visible. One pass, whatever the page.
+    """All text between the tags, blanks collapsed, where the main text cannot be told. One pass, whatever the page.
 
     The library's own extraction of all text takes a time that grows with the square of the number of paragraphs.
     """
