@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 def command(common: Common) -> int:
     """Run the whole circle on a small web that this machine serves to itself; no internet is needed.
 
-    The lab's web is served on 127.0.0.0/8, collected, and compared with its truth, URL by URL. The folder is ./demo
-    unless -C names another one; an earlier demo there is replaced. Exit code 0 only if every step brought its output.
+    The lab's web is served on 127.0.0.0/8, collected, compared with its truth, URL by URL, converted to tables and
+    ranked. The folder is ./demo unless -C names another one; an earlier demo there is replaced. Exit code 0 only if
+    every step brought its output.
     """
     from nephila.jobs.demo import demo
 
@@ -41,7 +42,8 @@ def command(common: Common) -> int:
             f"Done in {report.seconds} s. Look around:\n"
             f"  nephila status -C {directory}/crawl\n"
             f"  nephila why URL -C {directory}/crawl      with a URL of {directory}/crawl/seeds.out\n"
-            f"  zcat {directory}/crawl/archive/agent-00/*.warc.gz | less"
+            f"  nephila rank --why URL -C {directory}/crawl\n"
+            f"  ls {directory}/crawl/tables {directory}/crawl/archive"
         )
     else:
         emit("What was collected is not what the lab's truth says.")

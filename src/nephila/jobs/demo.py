@@ -1,7 +1,7 @@
 """The whole circle on a small web served on this machine: every step must really produce its output.
 
-Serve the lab's web, collect it, and compare what was collected with the lab's truth, URL by URL. Delays are 0 here,
-because the web is ours; everything else is as in a real crawl.
+Serve the lab's web, collect it, compare what was collected with the lab's truth, URL by URL, convert it to tables and
+rank its pages. Delays are 0 here, because the web is ours; everything else is as in a real crawl.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 
 from nephila.config.layers import Layer
 from nephila.config.sections import Lab
+from nephila.convert.report import ConvertReport
+from nephila.convert.run import run as convert
 from nephila.crawl.pages import read_pages
 from nephila.crawl.report import CrawlReport
 from nephila.crawl.run import open_crawl, run
@@ -22,6 +24,8 @@ from nephila.errors import NephilaError, UsageError
 from nephila.lab.serve import LabServer
 from nephila.lab.truth import truth
 from nephila.lab.web import Web
+from nephila.rank.report import RankReport
+from nephila.rank.run import run as rank
 from nephila.store.folder import CrawlFolder
 
 SITES = 24
@@ -39,12 +43,18 @@ class DemoReport:
     unexpected: int
     otherwise: int  # another outcome or another content than the truth's
     crawl: CrawlReport
+    convert: ConvertReport
+    rank: RankReport
     seconds: float
     folder: str
 
     @property
     def ok(self) -> bool:
-        return self.true_urls > 0 and not (self.missing or self.unexpected or self.otherwise)
+        """Every step really produced its output, and it is what the truth says."""
+        collected = self.true_urls > 0 and not (self.missing or self.unexpected or self.otherwise)
+        converted = self.convert.pages == self.crawl.pages and self.convert.links > 0
+        ranked = self.rank.pages > 0 and abs(self.rank.total - 1) < 1e-9 and Path(self.rank.file).is_file()
+        return collected and converted and ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,13 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         else f"{missing} missing, {unexpected} more, {otherwise} other"
     )
     done(Step("truth", f"{true_urls:,} URLs, {found}", time.monotonic() - truth_started))
+    config = opened.effective.config
+    with open_engine(engine_name, agents) as engine:
+        converted = convert(config.convert, config.links, opened.folder, engine)
+        done(Step("convert", f"{converted.pages:,} pages and {converted.links:,} links in tables", converted.seconds))
+        ranked = rank(config.rank, opened.folder, engine)
+        best = ranked.top[0].name if ranked.top else "none"
+        done(Step("rank", f"{ranked.pages:,} pages in {ranked.rounds} rounds; the first is {best}", ranked.seconds))
     return DemoReport(
         sites=len(seeds),
         true_urls=true_urls,
@@ -90,6 +107,8 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         unexpected=unexpected,
         otherwise=otherwise,
         crawl=report,
+        convert=converted,
+        rank=ranked,
         seconds=round(time.monotonic() - started, 1),
         folder=str(directory),
     )
