@@ -19,6 +19,7 @@ import numpy as np
 from nephila.rank.arrays import NOWHERE, Ids, Pages
 from nephila.rank.edge_list import Pair
 from nephila.rank.link_building import Piece
+from nephila.rank.waiting import Waiting
 from nephila.store.durable import disk_errors, make_directory
 
 _BYTES_PER_LINK: Final = 8
@@ -35,7 +36,7 @@ class Spool:
         make_directory(room)
         self._room = Path(self._stack.enter_context(TemporaryDirectory(prefix="spool-", dir=room)))
         self._most = max(memory_limit_bytes // _BYTES_PER_LINK, 1)
-        self._pieces: list[tuple[Any, Any]] = []
+        self._waiting = Waiting()
         self._file: IO[bytes] | None = None
         self.links = 0
         self.largest = -1
@@ -53,8 +54,7 @@ class Spool:
             if not len(sources):
                 continue
             self.links += len(sources)
-            largest = max(int(sources.max()), int(targets.max()))
-            self.largest = max(self.largest, largest)
+            self.largest = max(self.largest, int(sources.max()), int(targets.max()))
             if self._file is None and self.links > self._most:
                 with disk_errors(self._room):
                     self._file = self._stack.enter_context((self._room / "links").open("w+b"))
@@ -62,18 +62,15 @@ class Spool:
                 with disk_errors(self._room):
                     self._file.write(np.stack((sources, targets), axis=1).tobytes())
             else:
-                kind = np.uint32 if largest < int(NOWHERE) else np.int64
-                self._pieces.append((sources.astype(kind), targets.astype(kind)))
+                self._waiting.append(sources, targets)
 
     def read(self) -> Iterator[tuple[Any, Any]]:
-        yield from self._pieces
+        yield from self._waiting.read()
         yield from self._filed()
 
     def drain(self) -> Iterator[tuple[Any, Any]]:
         """Read for the last time; what was given out is let go of."""
-        self._pieces.reverse()
-        while self._pieces:
-            yield self._pieces.pop()
+        yield from self._waiting.drain()
         yield from self._filed()
 
     def _filed(self) -> Iterator[tuple[Any, Any]]:

@@ -24,11 +24,13 @@ from nephila.errors import NephilaError, UsageError
 from nephila.rank import kernel
 from nephila.rank.arrays import MOST_PAGES, Ids, Offsets, Pages
 from nephila.rank.link_file import Direction, header, layout
+from nephila.rank.waiting import Waiting
 from nephila.store.durable import aside_of, disk_errors, make_directory, publish
 
 BYTES_PER_LINK: Final = 12
 BUCKETS: Final = 256
 _THREADS: Final = 2
+_SPILLED_AT_ONCE: Final = 1 << 16
 
 Piece = tuple[Pages, Pages]
 """Sources and targets of some links, as row numbers."""
@@ -100,10 +102,10 @@ def _write_rows(file: IO[bytes], aside: Path, sorting: _Sorting, place: int) -> 
     return Built(kept, selves, came - kept - selves, buckets), lengths, degrees.astype(np.uint32)
 
 
-def _rows(pieces: list[Piece], first: int, last: int, lengths: Pages) -> Iterator[tuple[Pages, int]]:
+def _rows(pieces: Waiting, first: int, last: int, lengths: Pages) -> Iterator[tuple[Pages, int]]:
     """The rows [first, last) of one bucket in order, in a few parts; `pieces` is emptied."""
     counts = np.zeros(last - first + 1, np.uint64)
-    for _, targets in pieces:
+    for _, targets in pieces.read():
         if not kernel.LOOPS.count(targets if first == 0 else targets - np.uint32(first), counts[1:]):
             raise NephilaError("A link leads to a page outside the link file; this is an error of Nephila's own.")
     np.cumsum(counts, out=counts)
@@ -115,10 +117,8 @@ def _rows(pieces: list[Piece], first: int, last: int, lengths: Pages) -> Iterato
     offsets[first + 1 :] = counts[:-1]
     del counts
     cursor = offsets[1:]
-    pieces.reverse()  # taken from the end below: links that came in order of their sources need no sorting
     with ThreadPoolExecutor(_THREADS) as pool:
-        while pieces:
-            sources, targets = pieces.pop()
+        for sources, targets in pieces.drain():
             tasks = [pool.submit(kernel.LOOPS.scatter, sources, targets, cursor, rows, 0, a, b) for a, b in halves]
             if not all(task.result() for task in tasks):
                 raise NephilaError("A row of links overflowed; this is an error of Nephila's own.")
@@ -145,23 +145,22 @@ class _Sorting:
         self._limit_links = max(memory_limit_bytes // BYTES_PER_LINK, 1)
         self._room = room
         self._stack = stack
-        self._pieces: list[Piece] = []
+        self._pieces = Waiting()
         self._waiting = 0
         self._files: list[IO[bytes]] = []
         self._rows_per_bucket = max(-(-pages // BUCKETS), 1)
 
     def take(self, piece: Piece) -> None:
-        self._pieces.append(piece)
+        self._pieces.append(*piece)
         self.links += len(piece[0])
         self._waiting += len(piece[0])
         if self._waiting > self._limit_links:
             self._spill()
 
-    def buckets(self) -> Iterator[tuple[int, int, list[Piece]]]:
+    def buckets(self) -> Iterator[tuple[int, int, Waiting]]:
         """(first row, last row, its links) of each bucket, in order."""
         if not self._files:
-            pieces, self._pieces = self._pieces, []
-            yield 0, self.pages, pieces
+            yield 0, self.pages, self._pieces
             return
         self._spill()
         for number, file in enumerate(self._files):
@@ -171,24 +170,30 @@ class _Sorting:
             file.seek(0)
             pairs = np.fromfile(file, "<u4").reshape(-1, 2)
             file.truncate(0)
-            sources, targets = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+            bucket = Waiting()
+            bucket.append(pairs[:, 0], pairs[:, 1])
             del pairs
-            yield first, last, [(sources, targets)]
+            yield first, last, bucket
 
     def _spill(self) -> None:
         if not self._files:
             paths = [self._room / f"{number:03}" for number in range(BUCKETS)]
             with disk_errors(self._room):
                 self._files = [self._stack.enter_context(path.open("w+b")) for path in paths]
-        while self._pieces:
-            sources, targets = self._pieces.pop()
-            bucket = (targets // np.uint32(self._rows_per_bucket)).astype(np.uint8)
-            order = np.argsort(bucket, kind="stable")
-            pairs = np.stack((sources[order], targets[order]), axis=1)
-            ends = np.cumsum(np.bincount(bucket, minlength=BUCKETS))
-            begin = 0
-            for file, end in zip(self._files, ends, strict=True):
-                with disk_errors(self._room):
-                    pairs[begin:end].tofile(file)
-                begin = end
+        for sources, targets in self._pieces.drain():
+            for begin in range(0, len(sources), _SPILLED_AT_ONCE):
+                self._write_buckets(
+                    sources[begin : begin + _SPILLED_AT_ONCE], targets[begin : begin + _SPILLED_AT_ONCE]
+                )
         self._waiting = 0
+
+    def _write_buckets(self, sources: Pages, targets: Pages) -> None:
+        bucket = (targets // np.uint32(self._rows_per_bucket)).astype(np.uint8)
+        order = np.argsort(bucket, kind="stable")
+        pairs = np.stack((sources[order], targets[order]), axis=1)
+        ends = np.cumsum(np.bincount(bucket, minlength=BUCKETS))
+        begin = 0
+        for file, end in zip(self._files, ends, strict=True):
+            with disk_errors(self._room):
+                pairs[begin:end].tofile(file)
+            begin = end

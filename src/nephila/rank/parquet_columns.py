@@ -42,10 +42,10 @@ def batches(place: Place, columns: Sequence[str], rows: int) -> Iterator[tuple[A
             raise NephilaError(f"{file} has no column {missing[0]}; it has {', '.join(_schema(file).names)}.")
         try:
             with pq.ParquetFile(file) as opened:  # not mapped: mapped pages would count as ours
-                for batch in opened.iter_batches(rows, columns=list(columns), use_threads=True):
-                    yield tuple(batch.column(name) for name in columns)
-                    del batch
-                    pa.default_memory_pool().release_unused()
+                # Group by group: one iterator over the whole file keeps what it has read.
+                for group in range(opened.num_row_groups):
+                    for batch in opened.iter_batches(rows, row_groups=[group], columns=list(columns)):
+                        yield tuple(batch.column(name) for name in columns)
         except (pa.ArrowInvalid, OSError) as error:
             raise DamagedError(f"{file} cannot be read ({_first_line(error)}); make it anew.") from None
 
