@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check truth real-sites bench-lab bench-rank clean
+.PHONY: demo test lint types imports check fix lab-check truth real-sites bench-lab bench-rank bench-convert clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo

@@ -1,7 +1,8 @@
 """What converting costs: CPU of each step per real page, and the join of many links under a memory limit.
 
     python bench/convert.py pages [DIR…]         each step of reading a page, over the HTML files below the folders
-    python bench/convert.py links PAGES LINKS    the URL-to-id join on synthetic keys (default 1,000,000 20,000,000)
+    python bench/convert.py links PAGES LINKS MEMORY    the URL-to-id join on synthetic keys
+                                                 (default 1,000,000 20,000,000 4GiB)
 
 Figures are of this machine, now; compare only those of one run.
 """
@@ -21,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from nephila import markup
-from nephila.config.sections import Convert
+from nephila.config.units import parse_size
 from nephila.convert.attributes import attributes
 from nephila.convert.counting import _load_edges, _page_counts
 from nephila.convert.language import language_of, load_model
@@ -68,7 +69,7 @@ def pages(folders: Iterable[Path]) -> None:
     timed("everything (attributes)", everything, bodies)
 
 
-def links(page_count: int, link_count: int) -> None:
+def links(page_count: int, link_count: int, memory: int) -> None:
     """Look up and resolve links of which 80 % stay in their site and 15 % lead to URLs never fetched."""
     choice = np.random.default_rng(1)
     place = Path(tempfile.mkdtemp(prefix="nephila-bench-"))
@@ -79,14 +80,13 @@ def links(page_count: int, link_count: int) -> None:
     try:
         _write_keys(work, site_of, site_keys, path_keys)
         _write_links(work, choice, link_count, site_of, site_keys, path_keys)
-        memory = Convert().memory_limit
         started, cpu = time.monotonic(), time.process_time()
         with open_duck(memory, 2, work.scratch) as duck:
             files = ", ".join(f"'{work.keys(part)}'" for part in parts_of(page_count))
             duck.execute(f"CREATE TABLE keys AS SELECT * FROM read_parquet([{files}])")
             load_lookups(duck, [], "meaning")
             find_resolved(duck, "meaning")
-            counts = prepare_links(duck, work, list(parts_of(page_count)))
+            counts = prepare_links(duck, work, list(parts_of(page_count)), memory)
             looked_up = time.monotonic()
             print(f"{page_count:,} pages, {link_count:,} links: {counts}")
             print(f"  look-up and resolve   {looked_up - started:6.1f} s")
@@ -146,8 +146,8 @@ def _write(work: Workshop, path: Path, schema: Any, batch: Any) -> None:
 if __name__ == "__main__":
     what, *rest = [*sys.argv[1:], ""] if len(sys.argv) < 2 else sys.argv[1:]
     if what == "links":
-        page_count, link_count = (int(number) for number in rest) if rest else (1_000_000, 20_000_000)
-        links(page_count, link_count)
+        page_count, link_count, memory = rest if rest else ("1_000_000", "20_000_000", "4GiB")
+        links(int(page_count), int(link_count), parse_size(memory))
     elif what == "pages":
         pages([Path(folder) for folder in rest] or [Path("/usr/share/doc")])
     else:

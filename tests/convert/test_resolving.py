@@ -63,7 +63,7 @@ def resolve(
         duck.execute("CREATE TABLE keys AS SELECT * FROM given")
         load_lookups(duck, [(url_hash(name), url_hash(of)) for name, of in (aliases or {}).items()], case)
         find_resolved(duck, case)
-        counts = prepare_links(duck, work, [0])
+        counts = prepare_links(duck, work, [0], 2**28)
     table = pq.read_table(work.current(work.table_part(LINKS, 0)))
     names = [page.url for page in pages]
     return {(names[row["source"]], names[row["target"]], names[row["resolved"]]) for row in table.to_pylist()}, counts

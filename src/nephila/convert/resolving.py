@@ -28,7 +28,7 @@ from nephila.store.tables.duck import batches, in_list, one
 from nephila.store.tables.schemas import LINKS, PART_IDS
 
 Case = Literal["meaning", "exact"]
-PARTS_AT_ONCE: Final = 8
+_PART_BYTES: Final = 256 * 2**20  # of memory that the look-up of a part's links takes
 _DOUBLINGS: Final = 6  # 64 hops; crawl follows no more than `crawl.max_redirects`
 RESOLVED: Final = pa.schema(
     [pa.field("page_id", pa.int64(), nullable=False), pa.field("resolved", pa.int64(), nullable=False)]
@@ -70,18 +70,36 @@ def load_lookups(duck: Any, aliases: Sequence[tuple[int, int]], case: Case) -> N
     )
 
 
-def _looked_up(relation: str) -> str:
-    """SQL: the distinct keys (site, path, folded) of a relation, with the page each means and how it was found."""
-    return f"""
-        SELECT r.site, r.path, r.folded, r.links, coalesce(e.page_id, m.page_id, ae.page_id, am.page_id) AS page_id,
-               CASE WHEN e.page_id IS NOT NULL THEN 'exact' WHEN m.page_id IS NOT NULL THEN 'meaning'
-                    WHEN coalesce(ae.page_id, am.page_id) IS NOT NULL THEN 'alias' END AS how
-        FROM (SELECT site, path, folded, count(*) AS links FROM {relation} GROUP BY ALL) r
-        LEFT JOIN keys e ON e.own_site = r.site AND e.own_path = r.path
-        LEFT JOIN spellings m ON m.own_site = r.site AND m.own_folded = r.folded
-        LEFT JOIN aliases a ON a.site = r.site
-        LEFT JOIN keys ae ON ae.own_site = a.canonical AND ae.own_path = r.path
-        LEFT JOIN spellings am ON am.own_site = a.canonical AND am.own_folded = r.folded"""  # noqa: S608
+def _look_up(duck: Any, name: str, relation: str) -> None:
+    """Make the table `name`: distinct keys of a relation, how many links have each, the page it means, how found.
+
+    One join for the exact matches, which are nearly all; the others are tried on what is left.
+    """
+    duck.execute(
+        f"""CREATE OR REPLACE TEMP TABLE wanted AS
+            SELECT site, path, folded, count(*) AS links FROM {relation} GROUP BY ALL"""  # noqa: S608
+    )
+    duck.execute(
+        f"""CREATE OR REPLACE TEMP TABLE {name} AS
+            SELECT w.*, e.page_id, CASE WHEN e.page_id IS NOT NULL THEN 'exact' END AS how
+            FROM wanted w LEFT JOIN keys e ON e.own_site = w.site AND e.own_path = w.path"""  # noqa: S608
+    )
+    duck.execute(
+        f"""CREATE OR REPLACE TEMP TABLE wanted AS
+            SELECT l.site, l.path, l.folded, l.links, coalesce(m.page_id, ae.page_id, am.page_id) AS page_id,
+                   CASE WHEN m.page_id IS NOT NULL THEN 'meaning' ELSE 'alias' END AS how
+            FROM {name} l
+            LEFT JOIN spellings m ON m.own_site = l.site AND m.own_folded = l.folded
+            LEFT JOIN aliases a ON a.site = l.site
+            LEFT JOIN keys ae ON ae.own_site = a.canonical AND ae.own_path = l.path
+            LEFT JOIN spellings am ON am.own_site = a.canonical AND am.own_folded = l.folded
+            WHERE l.page_id IS NULL AND coalesce(m.page_id, ae.page_id, am.page_id) IS NOT NULL"""  # noqa: S608
+    )
+    duck.execute(
+        f"DELETE FROM {name} l USING wanted w WHERE l.site = w.site AND l.path = w.path AND l.page_id IS NULL"  # noqa: S608
+    )
+    duck.execute(f"INSERT INTO {name} SELECT * FROM wanted")  # noqa: S608
+    duck.execute("DROP TABLE wanted")
 
 
 def find_resolved(duck: Any, case: Case) -> None:
@@ -89,7 +107,7 @@ def find_resolved(duck: Any, case: Case) -> None:
     for whose in ("redirect", "canonical"):
         relation = f"""(SELECT {whose}_site AS site, {whose}_path AS path, {whose}_folded AS folded FROM keys
                         WHERE {whose}_site IS NOT NULL)"""  # noqa: S608
-        duck.execute(f"CREATE TABLE {whose}s AS {_looked_up(relation)}")
+        _look_up(duck, f"{whose}s", relation)
     case_rule = "true" if case == "meaning" else "false"
     duck.execute(
         f"""CREATE TABLE hops AS
@@ -146,11 +164,12 @@ def affected_parts(duck: Any, work: Workshop, candidates: Iterable[int]) -> set[
     return {int(row[0]) for row in duck.execute(sql, (PART_IDS,)).fetchall()}
 
 
-def prepare_links(duck: Any, work: Workshop, parts: Sequence[int]) -> LinkCounts:
-    """The given parts of `links`, a few at a time."""
+def prepare_links(duck: Any, work: Workshop, parts: Sequence[int], memory_bytes: int) -> LinkCounts:
+    """The given parts of `links`, as many at a time as the memory allows."""
     counts = LinkCounts()
-    for start in range(0, len(parts), PARTS_AT_ONCE):
-        counts += _prepare_some(duck, work, parts[start : start + PARTS_AT_ONCE])
+    at_once = max(1, memory_bytes // _PART_BYTES)
+    for start in range(0, len(parts), at_once):
+        counts += _prepare_some(duck, work, parts[start : start + at_once])
     return counts
 
 
@@ -158,11 +177,13 @@ def _prepare_some(duck: Any, work: Workshop, parts: Sequence[int]) -> LinkCounts
     files = in_list(work.newest(work.raw_links(part) for part in parts))
     relation = f"""(SELECT target_site AS site, target_path AS path, target_folded AS folded
                     FROM read_parquet({files}))"""  # noqa: S608
+    _look_up(duck, "found", relation)
     duck.execute(
-        f"""CREATE OR REPLACE TEMP TABLE targets AS
-            SELECT t.*, coalesce(r.resolved, t.page_id) AS resolved
-            FROM ({_looked_up(relation)}) t LEFT JOIN resolved r ON r.page_id = t.page_id"""  # noqa: S608
+        """CREATE OR REPLACE TEMP TABLE targets AS
+           SELECT f.*, coalesce(r.resolved, f.page_id) AS resolved
+           FROM found f LEFT JOIN resolved r ON r.page_id = f.page_id"""
     )
+    duck.execute("DROP TABLE found")
     row = one(
         duck,
         """SELECT coalesce(sum(links), 0), coalesce(sum(links) FILTER (how = 'exact'), 0),

@@ -146,7 +146,7 @@ class _Conversion:
             find_resolved(duck, self._links.case)
             untouched = [part for part in parts if part not in extracted]
             link_parts = sorted(extracted.keys() | affected_parts(duck, self._work, untouched))
-            found_links = prepare_links(duck, self._work, link_parts)
+            found_links = prepare_links(duck, self._work, link_parts, self._config.memory_limit)
             resolved = batches(duck, "SELECT page_id, resolved FROM resolved ORDER BY page_id")
             self._work.prepare(self._work.resolved, RESOLVED, resolved)
         crash_point("convert.links")

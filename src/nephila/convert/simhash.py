@@ -13,7 +13,7 @@ import numpy as np
 
 PASSAGE: Final = 6
 MIN_PASSAGES: Final = 16
-MOST_CHARACTERS: Final = 2**15
+MOST_CHARACTERS: Final = 2**13
 _FACTORS: Final = np.array([0x9E3779B97F4A7C15**power % 2**64 for power in range(1, PASSAGE + 1)], np.uint64)
 _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2: Final = np.uint64(0x94D049BB133111EB)

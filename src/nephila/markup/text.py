@@ -34,6 +34,7 @@ def _in_both_cases(name: str) -> str:
 
 
 _HIDDEN: Final = re.compile(rf"<(!--|(?:{'|'.join(map(_in_both_cases, _UNSEEN))})(?=[\s/>]))")
+_CODE: Final = re.compile(rf"<({_in_both_cases('script')}|{_in_both_cases('style')})(?=[\s/>])[^>]*>")
 _HIDDEN_ENDS: Final = {"!--": re.compile("-->")} | {
     name: re.compile(f"</{_in_both_cases(name)}[^<>]*>") for name in _UNSEEN
 }
@@ -93,14 +94,15 @@ def read_text(html: str) -> PageText:
 
 
 def _visible_bytes(tree: Any, html: str) -> int:
-    """S1-30: the text of the body, blanks collapsed, without that of elements which no reader sees."""
+    """S1-30: the text of the body, blanks collapsed, without scripts and styles."""
     if tree.body is None:
         return 0
     seen = _collapsed_bytes(tree.body.text)
-    lowered = html.lower()
-    for name in _UNSEEN:
-        if f"<{name}" in lowered:
-            seen -= sum(_collapsed_bytes(element.text) for element in tree.body.get_elements_by_tag_name(name))
+    at = max(html.find("<body"), html.find("<BODY"), 0)
+    while (code := _CODE.search(html, at)) is not None:
+        end = _HIDDEN_ENDS[code[1].lower()].search(html, code.end())
+        at = len(html) if end is None else end.end()
+        seen -= _collapsed_bytes(html[code.end() : at if end is None else end.start()])
     return max(seen, 0)
 
 

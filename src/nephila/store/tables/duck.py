@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import duckdb
 
+from nephila.errors import NephilaError
+
 DuckError = duckdb.Error
 BATCH_ROWS: Final = 2**16
 MIN_MEMORY_BYTES: Final = 64 * 2**20
@@ -36,6 +38,11 @@ def open_duck(memory_bytes: int, threads: int, scratch: Path, database: Path | N
     try:
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
+    except duckdb.OutOfMemoryException as problem:
+        raise NephilaError(
+            f"{memory_bytes / 2**20:,.0f} MiB are too little memory for this many rows; "
+            "raise it with --set convert.memory_limit=4GiB, or use fewer --agents, and run the same command again."
+        ) from problem
     finally:
         connection.close()
         shutil.rmtree(scratch, ignore_errors=True)
