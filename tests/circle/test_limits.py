@@ -89,6 +89,17 @@ def test_max_pages_holds_when_everything_is_killed(words: list[object], tmp_path
 
 
 @pytest.mark.slow
+def test_max_pages_counts_what_was_requested_while_there_was_no_limit(words: list[object], tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with running(folder, *words, "--agents", 3) as started:
+        started.until_pages(150)
+        started.interrupt()
+        before = started.ended().report["pages"]
+    ran = crawl(folder, "--agents", 3, "--set", f"crawl.max_pages={before + 10}")
+    assert (ran.report["how"], ran.report["pages"]) == ("crawl.max_pages", before + 10)
+
+
+@pytest.mark.slow
 def test_limits_per_site_domain_and_address_hold_across_a_kill_and_can_be_raised(
     words: list[object], true: Expected, tmp_path: Path
 ) -> None:

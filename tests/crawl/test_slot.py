@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -83,6 +84,30 @@ async def test_what_is_given_back_is_exactly_what_is_unspent(slot: Slot) -> None
     await slot.flush()
     assert slot.state.purses() == {"pages": 0}
     assert slot.spend(("pages",)) == "pages"
+
+
+async def test_credit_is_given_back_when_what_is_under_way_is_done(slot: Slot) -> None:
+    slot.receive((Credit("pages", 3),))
+    slot.spend(("pages",))
+    slot.give_back("pages")
+    assert slot.group.returned == []
+    assert slot.spend(("pages",)) == "pages"  # it is promised to others
+    slot.spent(("pages",))
+    assert slot.group.returned == [Credit("pages", 2)]
+
+
+async def test_pages_requested_without_a_limit_are_told_as_a_negative_return(slot: Slot, tmp_path: Path) -> None:
+    slot.spent(("pages",))
+    slot.spent(("pages",))
+    slot.note(a_site(slot))
+    await slot.flush()
+    again = Counter(slot.state.purses())
+    assert again == {"pages": -2}
+    slot.credit = again
+    slot.give_back("pages")
+    assert slot.group.returned == [Credit("pages", -2)]
+    await slot.flush()
+    assert slot.state.purses() == {"pages": 0}
 
 
 async def test_a_url_that_is_offered_waits_once_in_memory_and_on_disk(slot: Slot) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from nephila.config.sections import Config
-from nephila.crawl.collecting import Collecting
+from nephila.crawl.collecting import PAGES_PURSE, Collecting
 from nephila.crawl.fetcher import user_agent
 from nephila.crawl.group import FoundPage, Group, SiteRow
 from nephila.crawl.lane import Lane
@@ -142,11 +142,12 @@ class Agent:
     def _begin(self) -> None:
         """Say how far each slot is, send again what was not acknowledged, and take up what was begun."""
         for slot in self.slots.values():
-            self._outgoing.put_nowait(Hello(slot.number, slot.applied))
+            self._outgoing.put_nowait(Hello(slot.number, slot.applied, slot.sent))
             for parcel in slot.state.unsent():
                 self._outgoing.put_nowait(_findings(parcel))
-            for purse in [purse for purse, pages in slot.credit.items() if pages > 0]:
-                slot.give_back(purse)  # the limits may be others now
+            # The limits may be others now, and pages count that were requested while there was none.
+            for purse in {PAGES_PURSE, *slot.credit}:
+                slot.give_back(purse)
             states = ("waiting", "asleep") if self._begins_run else ("waiting",)
             for site in slot.state.numbers_in(*states):
                 self._enqueue(slot.number, site)

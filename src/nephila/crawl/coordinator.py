@@ -121,6 +121,7 @@ class Coordinator:
         self._located: list[Located] = []
         self._asked_back: dict[str, set[int]] = {}
         self._starving: dict[str, set[int]] = defaultdict(set)
+        self._unsettled: dict[int, int] = dict.fromkeys(sites.slots, 0)  # slots whose accounts of this run are awaited
         self._how: HowEnded | None = None
         self._failure: BaseException | None = None
         self._event = asyncio.Event()
@@ -230,13 +231,17 @@ class Coordinator:
                 orders = self.sites.apply(message, self._admission, self._setup.clock.now())
                 await self._send(member, FindingsApplied(message.slot, message.sequence))
                 await self._send_orders(orders)
+                self._settle(message)
                 for credit in message.returned:
                     self._asked_back.get(credit.purse, set()).discard(message.slot)
-                    await self._share_out(credit.purse)
+                for purse in {credit.purse for credit in message.returned} | self._starving.keys():
+                    await self._share_out(purse)
             case OrdersApplied():
                 self.sites.delivered(message.slot, message.sequence)
             case Hello():
                 member.sent[message.slot] = message.applied
+                if message.slot in self._unsettled:
+                    self._unsettled[message.slot] = message.sent
                 await self._send_orders(self.sites.undelivered(message.slot, message.applied))
                 for purse, asked in self._asked_back.items():
                     if message.slot in asked:
@@ -356,11 +361,16 @@ class Coordinator:
 
     # Credit: the quota travels with the lease, so that a limit is never exceeded
 
+    def _settle(self, findings: Findings) -> None:
+        """The first parcel of a run tells what a slot has used; nothing is given out before all have told."""
+        if findings.returned and findings.sequence > self._unsettled.get(findings.slot, findings.sequence):
+            del self._unsettled[findings.slot]
+
     async def _share_out(self, purse: str) -> None:
         """Give starving slots their share; when all is given out, ask the others for what they do not need."""
         limit = self._limit(purse)
-        if limit is None:
-            return  # the limit was taken off; what comes back of it is of no use to anybody
+        if limit is None or self._unsettled:
+            return  # nothing to share, or not yet known how much
         starving = self._starving[purse]
         for slot in sorted(starving):
             left = limit - self.sites.granted(purse)
@@ -376,8 +386,9 @@ class Coordinator:
     async def _ask_back(self, purse: str) -> None:
         asked = self._asked_back.get(purse)
         if asked is None:
-            asked = self._asked_back[purse] = set(self.sites.slots) - self._starving[purse]
-            for slot in asked:
+            # Those that starve are asked as well: they answer when what they have under way is done.
+            asked = self._asked_back[purse] = set(self.sites.slots)
+            for slot in sorted(asked):
                 member = self._owner(slot)
                 if member is not None:
                     await self._send(member, GiveBack(slot, purse))

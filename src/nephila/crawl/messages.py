@@ -91,10 +91,11 @@ class OrdersApplied(msgspec.Struct, frozen=True, tag="orders_applied"):
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
-    """A slot is open: how far it has applied the coordinator's parcels."""
+    """A slot is open: how far it has applied the coordinator's parcels, and its own last one."""
 
     slot: int
     applied: int
+    sent: int = 0
 
 
 class Starved(msgspec.Struct, frozen=True, tag="starved"):

@@ -218,10 +218,7 @@ class SiteList:
             for ended in findings.ended:
                 self._end(ended, now, drafts)
             for credit in findings.returned:
-                self._db.execute(
-                    "UPDATE purses SET granted = granted - ? WHERE purse = ? AND slot = ?",
-                    (credit.pages, credit.purse, findings.slot),
-                )
+                self._add_granted(credit.purse, findings.slot, -credit.pages)
             self._db.execute("UPDATE slots SET applied = ? WHERE slot = ?", (findings.sequence, findings.slot))
             crash_point("coordinator.received")
             orders = self._post(drafts)
@@ -251,13 +248,16 @@ class SiteList:
             pages = min(share, max(0, limit - self.granted(purse)))
             if pages == 0:
                 return []
-            self._db.execute(
-                "INSERT INTO purses VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET granted = granted + excluded.granted",
-                (purse, slot, pages),
-            )
+            self._add_granted(purse, slot, pages)
             drafts = _Drafts()
             drafts.credits[slot].append(Credit(purse, pages))
             return self._post(drafts)
+
+    def _add_granted(self, purse: str, slot: int, pages: int) -> None:
+        self._db.execute(
+            "INSERT INTO purses VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET granted = granted + excluded.granted",
+            (purse, slot, pages),
+        )
 
     def granted(self, purse: str) -> int:
         sql = "SELECT coalesce(sum(granted), 0) FROM purses WHERE purse = ?"

@@ -43,6 +43,9 @@ class Slot:
         self.archived_bytes = 0
         self.credit: Counter[str] = Counter(state.purses())
         self.credit_came = asyncio.Event()
+        self._under_way: Counter[str] = Counter()  # pages that were paid for and are not in a group yet
+        self._held: Counter[str] = Counter()  # credit that is to be returned
+        self._owing: set[str] = set()
         self._sent = how_far.sent
         self._archive = archive
         self._tell = committed
@@ -134,11 +137,17 @@ class Slot:
                 return purse
         for purse in purses:
             self.credit[purse] -= 1
+            self._under_way[purse] += 1
         return None
 
     def spent(self, purses: tuple[str, ...]) -> None:
         """The page that the credit was taken for is in the group; until then a crash gives the credit back."""
         self.group.used.update(purses)
+        for purse in purses:
+            self._under_way[purse] = max(0, self._under_way[purse] - 1)
+            if purse in self._owing and not self._under_way[purse]:
+                self._owing.discard(purse)
+                self.give_back(purse)
 
     def receive(self, credits: tuple[Credit, ...]) -> None:
         for credit in credits:
@@ -149,9 +158,17 @@ class Slot:
             self.credit_came = asyncio.Event()
 
     def give_back(self, purse: str) -> None:
-        """Return what is unspent; an empty return is an answer too."""
-        pages = max(0, self.credit[purse])
-        self.credit[purse] -= pages
+        """Return what is unspent once every page that was paid out of the purse is in a group.
+
+        An empty return is an answer too: then all that was ever given is used. A negative one tells of pages that
+        were requested while there was no limit.
+        """
+        self._held[purse] += self.credit[purse]
+        self.credit[purse] = 0
+        if self._under_way[purse]:
+            self._owing.add(purse)
+            return
+        pages = self._held.pop(purse, 0)
         self.group.granted[purse] -= pages
         self.group.returned.append(Credit(purse, pages))
         self._work.set()
@@ -182,6 +199,11 @@ class Slot:
             self._full.set()
         async with self._committed:
             await self._committed.wait_for(lambda: self._done_groups >= target)
+
+    @property
+    def sent(self) -> int:
+        """Our last parcel."""
+        return self._sent
 
     def acknowledge(self, sequence: int) -> None:
         """The coordinator has our parcels up to this one; they are deleted with the next commit."""
