@@ -66,12 +66,12 @@ NO_RULES: Final = StripRules.of(())
 # Characters that the WHATWG serialiser leaves alone in a path and in a query. What matches is plain if it also holds
 # no "/.", which may begin a dot segment; the patterns never go back.
 _PATH: Final = r"[A-Za-z0-9_~.,=&+!$/-]"
-_QUERY: Final = r"(?:\?[A-Za-z0-9_~.,=&+!$%/:;@-]++)?+"
+_QUERY: Final = r"(?>(?:\?[A-Za-z0-9_~.,=&+!$%/:;@-]++)?)"
 # A last label that starts with a letter is no IPv4 address; "xn--" is left to ada, which checks punycode.
 _SITE: Final = (
     r"https?://(?:(?!xn--)[a-z0-9_-]++\.)*(?!xn--)[a-z](?:[a-z0-9-]*[a-z0-9])?(?::(?!80/|443/)[1-9][0-9]{0,3})?"
 )
-_PLAIN_RELATIVE: Final = re.compile(rf"(/|\./|(?:\.\./)++)?+((?![./])(?(1){_PATH}*+|{_PATH}++){_QUERY})")
+_PLAIN_RELATIVE: Final = re.compile(rf"(/|\./|(?>(?:\.\./)+))?((?![./])(?(1){_PATH}*+|{_PATH}++){_QUERY})")
 _PLAIN_ABSOLUTE: Final = re.compile(rf"{_SITE}/{_PATH}*+{_QUERY}")
 _NORMAL: Final = re.compile(r"(https?://)([^/?#]*)(/[^?#]*)(\?[^#]*)?")
 _SCHEME: Final = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\t\r\n-]{0,64}):")

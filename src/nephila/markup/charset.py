@@ -70,7 +70,7 @@ _DETECTION_BYTES: Final = 64 * 1024
 _META_STEP: Final = re.compile(rb"<!--|<meta(?=[ \t\n\f\r/])|</?[A-Za-z]|<[!/?]", re.IGNORECASE)
 _ATTRIBUTE: Final = re.compile(
     rb"[ \t\n\f\r/]*+(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"
-    rb"(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^ \t\n\f\r\"'>][^ \t\n\f\r>]*+))?+)?+)"
+    rb"(?>(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?>(?:\"([^\"]*+)\"|'([^']*+)'|([^ \t\n\f\r\"'>][^ \t\n\f\r>]*+))?))?))"
 )
 _IN_CONTENT: Final = re.compile(
     rb"charset[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^ \t\n\f\r;\"']++))", re.IGNORECASE

@@ -72,7 +72,7 @@ _RELATIONS: Final = (
 _BLANKS: Final = " \t\n\f\r"
 _REFRESH: Final = re.compile(
     r"[ \t\n\f\r]*+(?=[0-9.])([0-9]*+)[0-9.]*+"
-    r"(?:[ \t\n\f\r]*+\Z|(?:[ \t\n\f\r]*+[;,]|[ \t\n\f\r])[ \t\n\f\r]*+(?:url[ \t\n\f\r]*+=[ \t\n\f\r]*+)?+(.*+))",
+    r"(?:[ \t\n\f\r]*+\Z|(?:[ \t\n\f\r]*+[;,]|[ \t\n\f\r])[ \t\n\f\r]*+(?>(?:url[ \t\n\f\r]*+=[ \t\n\f\r]*+)?)(.*+))",
     re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_DELAY_S: Final = 10**9

@@ -14,9 +14,9 @@ from typing import Final
 _WORDS: Final = ("location", "window.open")
 _BEFORE_LITERAL: Final = re.compile(
     r"(?<![\w$-])(?<!var )(?<!let )(?<!const )"
-    r"(?:location\s*+(?:(?:\.\s*+href\s*+)?+=(?!=)|\.\s*+(?:replace|assign)\s*+\()|window\.open\s*+\()\s*+"
+    r"(?:location\s*+(?:(?>(?:\.\s*+href\s*+)?)=(?!=)|\.\s*+(?:replace|assign)\s*+\()|window\.open\s*+\()\s*+"
 )
-_LITERAL: Final = re.compile(r"\"((?:[^\"\\\r\n]|\\.)*+)\"|'((?:[^'\\\r\n]|\\.)*+)'", re.DOTALL)
+_LITERAL: Final = re.compile(r"\"((?>(?:[^\"\\\r\n]|\\.)*))\"|'((?>(?:[^'\\\r\n]|\\.)*))'", re.DOTALL)
 _GOES_ON: Final = re.compile(r"\s*+[+.]")
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 

@@ -16,15 +16,18 @@ from typing import Final
 
 from nephila.markup.findings import Link, Mark, Origin, RawLink, Tokens
 
+# Never going back over a group is written (?>(?:…)*) and not (?:…)*+: Python 3.11.0 to 3.11.4, Debian 12's among them,
+# leave the place where a possessive group failed half way as if it had matched (gh-106052).
+
 # An unclosed quote runs to the end of the page, where the ">" that _TAG asks for is missing: such a tag is dropped.
 _ATTRIBUTE: Final = (
     rb"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
-    rb"(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^ \t\n\f\r\"'>][^ \t\n\f\r>]*+)?+)?+"
+    rb"(?>(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?>(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^ \t\n\f\r\"'>][^ \t\n\f\r>]*+)?))?)"
 )
-_TAG: Final = re.compile(rb"([^ \t\n\f\r/>]*+)((?:[ \t\n\f\r/]++|" + _ATTRIBUTE + rb")*+)>")
+_TAG: Final = re.compile(rb"([^ \t\n\f\r/>]*+)((?>(?:[ \t\n\f\r/]++|" + _ATTRIBUTE + rb")*))>")
 _ATTRIBUTES: Final = re.compile(
     rb"([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)"
-    rb"(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^ \t\n\f\r\"'>][^ \t\n\f\r>]*+))?+)?+"
+    rb"(?>(?:[ \t\n\f\r]*+=[ \t\n\f\r]*+(?>(?:\"([^\"]*+)\"|'([^']*+)'|([^ \t\n\f\r\"'>][^ \t\n\f\r>]*+))?))?)"
 )
 _COMMENT_END: Final = re.compile(rb"--!?>")
 _SCRIPT_STEP: Final = re.compile(rb"<!--|-->|<(/?)script(?=[ \t\n\f\r/>])", re.IGNORECASE)
@@ -40,11 +43,11 @@ _BREAKS_OUT: Final = frozenset(
 _WANTED: Final = frozenset(b"a area frame iframe base link meta".split())
 # Text and plain tags that change nothing as long as no anchor is open: most of a page, passed over in one match.
 _DULL: Final = re.compile(
-    rb"(?:[^<]++|</?(?!(?:"
+    rb"(?>(?:[^<]++|</?(?!(?:"
     + b"|".join(sorted(_WANTED | _RAW_TEXT | {b"template", b"svg", b"math", b"plaintext"}))
     + rb")[ \t\n\f\r/>])[A-Za-z][A-Za-z0-9]*+"
-    rb"(?:[ \t\n\f\r]++(?!on)[A-Za-z][A-Za-z-]*+=(?:\"[^\"]*+\"|'[^']*+'|[A-Za-z0-9#%_-]++(?=[ \t\n\f\r>])))*+"
-    rb"[ ]?+/?+>)*+",
+    rb"(?>(?:[ \t\n\f\r]++(?!on)[A-Za-z][A-Za-z-]*+=(?:\"[^\"]*+\"|'[^']*+'|[A-Za-z0-9#%_-]++(?=[ \t\n\f\r>])))*)"
+    rb"[ ]?+/?+>)*)",
     re.IGNORECASE,
 )
 _ALPHA: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
