@@ -100,7 +100,8 @@ async def serving(act: Act | bytes, *, tls: ssl.SSLContext | None = None) -> Asy
         server.close()
         for visitor in web.visitors:
             if visitor.writer.transport is not None:
-                visitor.writer.transport.abort()
+                with contextlib.suppress(AttributeError):  # Python 3.11.2: a closed TLS transport has lost its protocol
+                    visitor.writer.transport.abort()
         if web.serving:
             await asyncio.wait(web.serving, timeout=2)
 
