@@ -85,11 +85,6 @@ class Comparing:
         if board.live == 0:
             del self._boards[context.address]
 
-    def is_shared(self, context: SiteContext) -> bool:
-        """Whether another site in memory may still be compared with this one."""
-        board = self._boards.get(context.address)
-        return board is not None and board.live > 1
-
     def next_step(self, context: SiteContext) -> AskSample | BecomeAlias | Wait | None:
         """What must happen before this site is collected; None: nothing, or its home page first."""
         if context.compared:

@@ -120,11 +120,6 @@ class SlotState:
         row = self._one(f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE site = ?", number)  # noqa: S608
         return None if row is None else _site_row(row)
 
-    def sites_in(self, *states: str) -> list[SiteRow]:
-        marks = ", ".join("?" * len(states))
-        sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE state IN ({marks}) ORDER BY site"  # noqa: S608
-        return [_site_row(row) for row in self._reader.execute(sql, states)]
-
     def numbers_in(self, *states: str) -> list[int]:
         marks = ", ".join("?" * len(states))
         return [row[0] for row in self._rows(f"SELECT site FROM sites WHERE state IN ({marks}) ORDER BY site", *states)]  # noqa: S608
@@ -136,10 +131,6 @@ class SlotState:
     def robots_of(self, address: str, url: str) -> bytes | None:
         row = self._one("SELECT robots FROM sites WHERE address = ? AND url = ?", address, url)
         return None if row is None else row[0]
-
-    def sites_on(self, address: str) -> list[SiteRow]:
-        sql = f"SELECT {', '.join(_SITE_COLUMNS)} FROM sites WHERE address = ? ORDER BY site"  # noqa: S608
-        return [_site_row(row) for row in self._reader.execute(sql, (address,))]
 
     def collected_on(self, address: str) -> Iterator[tuple[int, bytes | None]]:
         """The sites on an address that were collected, or begun, and are no aliases; with their home's checksum."""
