@@ -11,11 +11,11 @@ PACKAGE = Path(nephila.__file__).parent
 
 DOORS = {
     "ada_url": {"urls"},
-    "aiodns": {"crawl.resolver"},
+    "aiodns": {"crawl.name_servers"},
     "apsw": {"store.database", "crawl.why"},
     "brotli": {"decode"},
     "click": {"cli"},
-    "dns": {"lab.dns"},
+    "dns": {"crawl.name_servers", "lab.dns"},
     "duckdb": {"store.tables.duck"},
     "graspologic_native": {"convert.communities"},
     "httptools": {"crawl.response", "lab.protocol"},

@@ -20,16 +20,15 @@ import pytest
 from nephila.clock import Clock
 from nephila.config.sections import Net
 from nephila.crawl.addresses import Allowed
+from nephila.crawl.name_servers import Found, parse_nameservers
 from nephila.crawl.resolver import (
     MAX_ADDRESSES,
-    Found,
     Resolved,
     Resolver,
     Unresolved,
     judge,
     known_without_query,
     parse_hosts,
-    parse_nameservers,
 )
 from nephila.errors import ConfigError
 from nephila.records import Outcome
@@ -37,6 +36,7 @@ from nephila.records import Outcome
 LAB = Allowed.parse(["127.1.0.0/16", "::1/128"])
 RECORDS: dict[tuple[str, str], list[str]] = {
     ("one.test.", "A"): ["127.1.0.1"],
+    ("late.test.", "A"): ["127.1.0.3"],
     ("two.test.", "A"): ["127.1.0.1", "127.1.0.2"],
     ("six.test.", "AAAA"): ["::1"],
     ("both.test.", "A"): ["127.1.0.9"],
@@ -55,6 +55,7 @@ class NameServer:
     port: int = 0
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     ttl_s: int = 300
+    late_s: float = 0.0  # what names that begin with "late" are kept waiting
     silent: asyncio.Event = field(default_factory=asyncio.Event)
 
     def answer(self, packet: bytes, *, over_tcp: bool) -> bytes | None:
@@ -94,8 +95,10 @@ class _Datagrams(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
         reply = self._server.answer(data, over_tcp=False)
-        if reply is not None:
-            self._transport.sendto(reply, addr)
+        if reply is None:
+            return
+        late_s = self._server.late_s if b"\x04late" in data else 0.0
+        asyncio.get_running_loop().call_later(late_s, self._transport.sendto, reply, addr)
 
 
 @contextlib.asynccontextmanager
@@ -234,6 +237,16 @@ async def test_one_who_stops_waiting_does_not_stop_the_others() -> None:
         assert isinstance(await staying, Unresolved)
 
 
+async def test_a_name_that_takes_long_is_heard_from_a_server_that_is_quick_for_others() -> None:
+    async with resolving(dns_timeout=3.0) as (resolver, server):
+        for number in range(30):  # c-ares learns from these how little it need wait
+            await resolver.resolve(f"nowhere{number}.test")
+        server.late_s = 1.2
+        found = await resolver.resolve("late.test")
+        assert isinstance(found, Resolved)
+        assert found.addresses == ("127.1.0.3",)
+
+
 async def test_a_slow_name_does_not_hold_up_another() -> None:  # H3
     async with resolving() as (resolver, server):
         slow = asyncio.create_task(resolver.resolve("slow.test"))
@@ -308,7 +321,7 @@ def test_a_hosts_file_that_is_not_there_is_refused() -> None:
 
 def test_name_servers_are_written_with_or_without_port() -> None:
     assert parse_nameservers(["127.0.0.1", "127.0.0.1:5353", "::1", "[::1]:5353"]) == (
-        "127.0.0.1:53", "127.0.0.1:5353", "[::1]:53", "[::1]:5353",
+        ("127.0.0.1", 53), ("127.0.0.1", 5353), ("::1", 53), ("::1", 5353),
     )  # fmt: skip
     for rubbish in ("dns.example", "127.0.0.1:0", "127.0.0.1:99999", "", "[::1", "127.0.0.1:x"):
         with pytest.raises(ConfigError, match=r"net\.nameservers"):

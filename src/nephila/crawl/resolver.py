@@ -1,4 +1,4 @@
-"""From a host to addresses that may be asked: a hosts file, IP literals, then name servers (the one door to DNS).
+"""From a host to addresses that may be asked: a hosts file, IP literals, then name servers.
 
 Each name is looked up once however many ask at the same time, and what was found, or not found, is kept for its TTL
 within 60 s to 24 h (S1-19: the queries are counted). A name with even one address that must not be asked is refused
@@ -10,24 +10,22 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
-import aiodns
-
 from nephila.clock import Clock
 from nephila.config.sections import Net
 from nephila.crawl.addresses import Allowed, parse_address, refusal
+from nephila.crawl.name_servers import NEGATIVE_TTL_S, Found, NameServers
 from nephila.errors import ConfigError
 from nephila.records import Outcome
 
 MAX_ADDRESSES: Final = 8
 MIN_TTL_S: Final = 60.0
 MAX_TTL_S: Final = 86_400.0
-NEGATIVE_TTL_S: Final = 60.0
 MAX_NAMES: Final = 100_000
 
 _NAME: Final = re.compile(
@@ -52,16 +50,6 @@ class Unresolved:
     outcome: Outcome
     reason: str
     expires_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a name server said: addresses as they came, or the outcome that stands for their absence."""
-
-    addresses: tuple[str, ...] = ()
-    ttl_s: float = NEGATIVE_TTL_S
-    outcome: Outcome | None = None
-    reason: str = ""
 
 
 def parse_hosts(text: str, source: str) -> dict[str, tuple[str, ...]]:
@@ -94,25 +82,6 @@ def read_hosts(path: str) -> dict[str, tuple[str, ...]]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"net.hosts: {path} cannot be read ({error}); give a file like /etc/hosts.") from None
     return parse_hosts(text, path)
-
-
-def parse_nameservers(written: Iterable[str]) -> tuple[str, ...]:
-    """Name servers as c-ares takes them: ADDRESS, ADDRESS:PORT or [IPV6]:PORT."""
-    servers: list[str] = []
-    for server in written:
-        match = re.fullmatch(
-            r"\[(?P<v6>[^\]]+)\](:(?P<p6>\d{1,5}))?|(?P<v4>[0-9.]+)(:(?P<p4>\d{1,5}))?|(?P<bare>[^\[\]]+)",
-            server.strip(),
-        )
-        address = (match["v6"] or match["v4"] or match["bare"]) if match else ""
-        port = int((match["p6"] or match["p4"] or "53") if match else "53")
-        parsed = parse_address(address)
-        if parsed is None or not 0 < port < 65536:
-            raise ConfigError(
-                f"net.nameservers: {server!r} is no name server; write ADDRESS, ADDRESS:PORT or [IPV6]:PORT."
-            )
-        servers.append(f"[{address}]:{port}" if parsed.version == 6 else f"{address}:{port}")
-    return tuple(servers)
 
 
 def judge(found: Found, allowed: Allowed, now: float) -> Resolved | Unresolved:
@@ -149,19 +118,22 @@ def known_without_query(host: str, hosts: Mapping[str, tuple[str, ...]], use_ipv
 
 
 class Resolver:
-    """Looks names up; `queries` counts what was sent to name servers."""
+    """Looks names up, each once (S1-19)."""
 
     def __init__(self, net: Net, allowed: Allowed, clock: Clock) -> None:
-        self.queries = 0
         self._allowed = allowed
         self._clock = clock
         self._timeout_s = net.dns_timeout
         self._use_ipv6 = net.ipv6
-        self._nameservers = parse_nameservers(net.nameservers)
+        self._name_servers = NameServers(net.nameservers, net.dns_timeout)
         self._hosts = read_hosts(net.hosts)
-        self._client: aiodns.DNSResolver | None = None
         self._known: OrderedDict[str, tuple[float, Resolved | Unresolved]] = OrderedDict()
         self._under_way: dict[str, asyncio.Task[Resolved | Unresolved]] = {}
+
+    @property
+    def queries(self) -> int:
+        """How many questions were put to name servers."""
+        return self._name_servers.queries
 
     async def resolve(self, host: str) -> Resolved | Unresolved:
         """The addresses of a host (a name, an IPv4 literal, an IPv6 literal with or without brackets)."""
@@ -191,16 +163,14 @@ class Resolver:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        await self._name_servers.aclose()
 
     async def _look_up(self, name: str) -> Resolved | Unresolved:
         try:
             async with asyncio.timeout(self._timeout_s):
-                found = await self._ask(name, "A")
+                found = await self._name_servers.ask(name, "A")
                 if not found.addresses and found.outcome is None and self._use_ipv6:
-                    found = await self._ask(name, "AAAA")
+                    found = await self._name_servers.ask(name, "AAAA")
         except TimeoutError:
             found = Found(outcome=Outcome.DNS_TIMEOUT, reason="the name server did not answer in time")
         now = self._clock.now()
@@ -210,32 +180,6 @@ class Resolver:
         if len(self._known) > MAX_NAMES:
             self._known.popitem(last=False)
         return verdict
-
-    async def _ask(self, name: str, kind: str) -> Found:
-        if self._client is None:  # opened late: a crawl that lives on its hosts file needs no DNS client
-            self._client = aiodns.DNSResolver(
-                nameservers=self._nameservers or None, timeout=max(0.05, self._timeout_s / 3), tries=2
-            )
-        self.queries += 1
-        try:
-            answer = (await self._client.query_dns(name, kind)).answer
-        except aiodns.error.DNSError as error:
-            return _failure(error)
-        addresses = [record.data.addr for record in answer if hasattr(record.data, "addr")]
-        ttl_s = min((float(record.ttl) for record in answer), default=NEGATIVE_TTL_S)
-        return Found(tuple(dict.fromkeys(addresses)), ttl_s)
-
-
-def _failure(error: aiodns.error.DNSError) -> Found:
-    code = error.args[0] if error.args else None
-    reason = str(error.args[1]) if len(error.args) > 1 else "the look-up failed"
-    if code == aiodns.error.ARES_ENODATA:
-        return Found()
-    if code == aiodns.error.ARES_ENOTFOUND:
-        return Found(outcome=Outcome.DNS_NXDOMAIN, reason=reason)
-    if code == aiodns.error.ARES_ETIMEOUT:
-        return Found(outcome=Outcome.DNS_TIMEOUT, reason=reason)
-    return Found(outcome=Outcome.DNS_FAIL, reason=reason)
 
 
 def _plain(host: str) -> str:
