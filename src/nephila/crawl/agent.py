@@ -22,6 +22,7 @@ from nephila.crawl.fetcher import user_agent
 from nephila.crawl.group import FoundPage, Group, SiteRow
 from nephila.crawl.lane import Lane
 from nephila.crawl.messages import (
+    Block,
     Exhausted,
     Failed,
     Findings,
@@ -54,6 +55,7 @@ from nephila.crawl.slot_state import Parcel, SlotState
 from nephila.engine import Channel
 from nephila.errors import NephilaError
 from nephila.records import Outcome
+from nephila.store.control import NOTHING_ASKED, Control
 from nephila.store.folder import CrawlFolder
 from nephila.urls import url_hash
 
@@ -73,6 +75,7 @@ class AgentArgument:
     slots: tuple[int, ...]
     config: Config
     begins_run: bool  # False: it takes the place of an agent that died; what sleeps goes on sleeping
+    control: Control = NOTHING_ASKED
 
 
 async def agent(channel: Channel, argument: AgentArgument) -> None:
@@ -103,6 +106,7 @@ class Agent:
             self.slots[number] = Slot(state, config.archive, self._committed)
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.collecting = Collecting(self.setup, self.slots, self._starve, self._fail, max_open=_open_files())
+        self.collecting.paused, self.collecting.blocked = argument.control.paused, argument.control.blocked
         self._started_at = self.setup.clock.monotonic()
         self._lanes: dict[str, Lane] = {}
         self.collecting.asking.lanes = self._lanes
@@ -229,6 +233,9 @@ class Agent:
                         self._wake()
                     case Pause():
                         self.collecting.paused = message.on
+                        self._wake()
+                    case Block():
+                        self.collecting.blocked = frozenset(message.sites)
                         self._wake()
                     case Stop():
                         return

@@ -15,6 +15,7 @@ import msgspec
 
 from nephila.crawl.asking import Asking, OnLane
 from nephila.crawl.comparing import Comparing
+from nephila.crawl.control import BLOCKED_BY_HAND
 from nephila.crawl.fetcher import Fetched, FetchRequest
 from nephila.crawl.group import Judged, Role, SiteRow, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
@@ -80,6 +81,7 @@ class Collecting:
         self.exhausted: set[str] = set()
         self.asking = Asking(setup, self.contexts, max_open)
         self.paused = False
+        self.blocked: frozenset[str] = frozenset()  # sites that a person wants left alone
         self._starve = starve
         self._starving: set[tuple[int, str]] = set()
 
@@ -174,7 +176,7 @@ class Collecting:
         """The run ends without this site; its URLs wait for the next one (never deleted)."""
         slot = self.slot_of(context)
         slot.sweep(Swept(context.number, outcome, reason, todo=True))
-        context.failed_runs += 1
+        context.failed_runs += reason != BLOCKED_BY_HAND
         self._leave(context, "asleep", outcome.value, reason)
 
     def _leave(

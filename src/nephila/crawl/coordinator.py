@@ -18,6 +18,7 @@ from typing import Any, Final, assert_never
 from nephila.config.sections import Config
 from nephila.crawl.agent import AgentArgument, agent
 from nephila.crawl.collecting import PAGES_PURSE
+from nephila.crawl.control import LOOK_EVERY_S, news
 from nephila.crawl.fetcher import lacks_contact, needs_contact
 from nephila.crawl.messages import (
     Exhausted,
@@ -28,7 +29,6 @@ from nephila.crawl.messages import (
     Hello,
     Orders,
     OrdersApplied,
-    Pause,
     Progress,
     Starved,
     Stop,
@@ -50,6 +50,8 @@ from nephila.errors import (
     WorkerDiedError,
 )
 from nephila.records import Outcome
+from nephila.store.control import Control, read_control
+from nephila.store.folder import CrawlFolder
 from nephila.urls import host_of
 
 LOOK_UPS: Final = 200
@@ -82,6 +84,7 @@ class Member:
     number: int
     slots: tuple[int, ...]
     handle: Handle
+    told: Control  # what it knows of DIR/control/
     progress: Progress | None = None
     stopped: bool = False
     sent: dict[int, int] = field(default_factory=dict)  # the last parcel sent to each slot that has said hello
@@ -99,7 +102,7 @@ class Traffic:
 
 class Coordinator:
     def __init__(
-        self, config: Config, setup: Setup, sites: SiteList, engine: Engine, folder: str, agents: int, *,
+        self, config: Config, setup: Setup, sites: SiteList, engine: Engine, folder: CrawlFolder, agents: int, *,
         bytes_before: int, on_progress: Callable[[Coordinator], None],
     ) -> None:  # fmt: skip
         self._config = config
@@ -111,6 +114,8 @@ class Coordinator:
         self._bytes_before = bytes_before
         self._on_progress = on_progress
         self._admission = admission(config)
+        self.control = read_control(folder)
+        self._look_again_at = 0.0
         self.members: list[Member] = []
         self.traffic = Traffic()
         self.deaths = 0
@@ -137,6 +142,7 @@ class Coordinator:
                 await self._start(number, tuple(slots[number :: self._agents]))
             self._spawn(self._hand_out())
             while self._how is None and self._failure is None:
+                await self._obey()
                 self._check(time.monotonic() - started)
                 if self._how is None:
                     await self._next_event()
@@ -153,9 +159,16 @@ class Coordinator:
         self._how = self._how or HowEnded.INTERRUPTED
         self._event.set()
 
-    async def pause(self, *, on: bool) -> None:
-        for member in self.members:
-            await self._send(member, Pause(on))
+    async def _obey(self) -> None:
+        """Tell agents what people asked for in DIR/control/ since the last look."""
+        if time.monotonic() < self._look_again_at:
+            return
+        self._look_again_at = time.monotonic() + LOOK_EVERY_S
+        self.control = read_control(self._folder)
+        for member in list(self.members):
+            told, member.told = member.told, self.control
+            for message in news(told, self.control):
+                await self._send(member, message)
 
     def _check(self, elapsed_s: float) -> None:
         crawl = self._config.crawl
@@ -189,9 +202,11 @@ class Coordinator:
     # Agents
 
     async def _start(self, number: int, slots: tuple[int, ...]) -> None:
-        argument = AgentArgument(number, self._folder, slots, self._config, begins_run=number not in self._died)
+        argument = AgentArgument(
+            number, str(self._folder.path), slots, self._config, number not in self._died, self.control
+        )
         [handle] = await self._engine.spawn(agent, [argument])
-        member = Member(number, slots, handle)
+        member = Member(number, slots, handle, argument.control)
         self.members.append(member)
         self._spawn(self._listen(member), LISTENER)
 

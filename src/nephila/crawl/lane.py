@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from nephila.crawl.collecting import Collecting
+from nephila.crawl.control import BLOCKED_BY_HAND
 from nephila.crawl.politeness import Pace
 from nephila.crawl.site import (
     AskHome,
@@ -32,6 +33,7 @@ from nephila.crawl.site import (
     Wait,
     next_step,
 )
+from nephila.records import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,8 @@ class Lane:
 
     def _step(self, context: SiteContext, now: float) -> Step:
         setup = self._collecting.setup
+        if context.url in self._collecting.blocked and not context.busy:
+            return GiveUp(Outcome.DEFERRED_HOST, BLOCKED_BY_HAND)
         if self._collecting.paused or context.busy:
             return Wait(float("inf"))
         step = next_step(context, now, setup.clock.now(), obey_robots=setup.obeys_robots)

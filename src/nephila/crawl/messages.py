@@ -151,6 +151,12 @@ class Pause(msgspec.Struct, frozen=True, tag="pause"):
     on: bool
 
 
+class Block(msgspec.Struct, frozen=True, tag="block"):
+    """All sites that are to be left alone from now on, by their URLs."""
+
+    sites: tuple[str, ...]
+
+
 class Stop(msgspec.Struct, frozen=True, tag="stop"):
     """Finish what is on the wire, commit, and end."""
 
@@ -161,7 +167,7 @@ class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
     agent: int
 
 
-ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Pause | Stop
+ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Pause | Block | Stop
 ToCoordinator = Findings | OrdersApplied | Hello | Starved | Progress | Failed | Stopped
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

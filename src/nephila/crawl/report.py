@@ -37,6 +37,7 @@ class CrawlReport:
     sleeping_sites: int = 0
     waiting_urls: int = 0
     agent_deaths: int = 0
+    paused: bool = False  # by control/paused
     dns_queries: int = 0
     messages_per_page: float = 0.0
     message_bytes_per_page: float = 0.0

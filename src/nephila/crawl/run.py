@@ -104,7 +104,7 @@ async def _run(
         changes = [f"{change.name}: {change.before} -> {change.after}" for change in opened.changes]
         run_number = sites.begin_run(now, agents, json.dumps(changes))
         coordinator = Coordinator(
-            config, setup, sites, engine, str(opened.folder.path), agents,
+            config, setup, sites, engine, opened.folder, agents,
             bytes_before=before.received_bytes, on_progress=shown.update,
         )  # fmt: skip
         with _interruptible(coordinator):
@@ -171,6 +171,7 @@ class _Shown:
                 totals.outcomes.get(Outcome.WAITING.value, 0), sum(progress.waiting_urls for progress in live)
             ),
             agent_deaths=coordinator.deaths,
+            paused=coordinator.control.paused,
             dns_queries=coordinator.dns_queries,
             messages_per_page=round(coordinator.traffic.frames * per_page, 4),
             message_bytes_per_page=round(coordinator.traffic.frame_bytes * per_page, 1),
