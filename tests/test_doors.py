@@ -29,6 +29,7 @@ DOORS = {
     "rich": {"cli"},
     "scipy": {"convert", "lab", "rank"},
     "ssl": {"crawl.tls", "crawl.connection"},
+    "tantivy": {"search"},
     "uvloop": {"crawl.run", "engine.worker", "lab"},
     "xxhash": {"urls"},
     "zstandard": {"decode"},

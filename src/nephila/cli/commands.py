@@ -21,6 +21,8 @@ COMMANDS: Final[dict[str, Row]] = {
     "crawl": Row("crawl", "Collect a web; run again to go on, kill it and nothing is lost."),
     "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
     "convert": Row("convert", "From archive to tables: pages, links, sites, with ids that never change."),
+    "index": Row("index", "Make the pages searchable: titles, texts, what links call them, weighed by rank."),
+    "search": Row("search", "Search the pages: words, phrases, site:, domain:, community:, lang:, dates."),
     "load": Row("load", "The tables into a DuckDB file or a PostgreSQL database."),
     "export": Row("export", "The tables as CSV or JSON Lines, or as the paper's own files."),
     "status": Row("status", "What a crawl has done and is doing, from another terminal."),

@@ -45,6 +45,7 @@ SecondsLimit = Annotated[
 BytesLimit = Annotated[Annotated[int, Field(ge=0)] | None, Unit(parse_size, SIZE_FORM), Unlimited()]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 
 
 def _no_control_characters(text: str) -> str:
@@ -270,6 +271,44 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """How pages are indexed and found. A score is relevance × (1 + rank_weight × log2(1 + rank / mean rank))."""
+
+    title_weight: Weight = _key(3.0, "weight of words in the title", changeable=True)
+    anchor_weight: Weight = _key(2.0, "weight of words in links to the page", changeable=True)
+    description_weight: Weight = _key(1.0, "weight of words in the description", changeable=True)
+    text_weight: Weight = _key(1.0, "weight of words in the text", changeable=True)
+    url_weight: Weight = _key(1.0, "weight of words in the URL", changeable=True)
+    exact_title_bonus: Weight = _key(
+        10.0, "added to the relevance of a page whose title is just the words asked for", changeable=True
+    )
+    rank_weight: Weight = _key(0.1, "weight of the rank; 0 searches by relevance alone", changeable=True)
+    per_site: Limit = _key(2, "hits of one site in a list, unless a site is asked for", changeable=True)
+    per_cluster: Limit = _key(1, "hits of one cluster of near-duplicates in a list", changeable=True)
+    page_size: Annotated[int, Field(ge=1, le=100)] = _key(10, "hits of one page of results", changeable=True)
+    candidates: Annotated[int, Field(ge=10, le=100_000)] = _key(
+        500, "best answers of the index that are scored exactly", changeable=True
+    )
+    snippet_size: Annotated[int, Field(ge=20, le=2000)] = _key(220, "characters of a snippet", changeable=True)
+    max_text: Annotated[int, Field(ge=100)] = _key(
+        100_000, "characters of a page's text that are indexed and kept for snippets", changeable=True
+    )
+    noindex: Literal["obey", "ignore"] = _key("obey", "obey: pages that ask for it are not indexed", changeable=True)
+    memory_limit: Bytes = _key(2 * 2**30, "memory for comparing tables and index", changeable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Where the web pages are served."""
+
+    host: str = _key("127.0.0.1", "address to listen on; any but a loopback one asks for a token", changeable=True)
+    port: Annotated[int, Field(ge=0, le=65535)] = _key(8470, "port to listen on; 0 means any free one", changeable=True)
+    names: tuple[str, ...] = _key(
+        [], "further names under which browsers reach the server, as behind a proxy", changeable=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration; only the command line and jobs see it."""
 
@@ -282,5 +321,7 @@ class Config:
     archive: Archive = field(default_factory=Archive)
     convert: Convert = field(default_factory=Convert)
     rank: Rank = field(default_factory=Rank)
+    search: Search = field(default_factory=Search)
+    serve: Serve = field(default_factory=Serve)
     clock: ClockSettings = field(default_factory=ClockSettings)
     lab: Lab = field(default_factory=Lab)

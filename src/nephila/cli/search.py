@@ -1,0 +1,61 @@
+"""`nephila search`: words in, pages out."""
+
+from __future__ import annotations
+
+import click
+
+from nephila.cli.options import Common, common_options
+from nephila.cli.output import emit, emit_json
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--site", "sites", multiple=True, metavar="S", help="Pages of this site alone: host, or scheme and host.")
+@click.option("--domain", "domains", multiple=True, metavar="D", help="Pages of this registrable domain alone.")
+@click.option("--community", "communities", multiple=True, metavar="C",
+              help="Pages of this community alone: its number, its name or one of its sites.")  # fmt: skip
+@click.option("--lang", "languages", multiple=True, metavar="L", help="Pages in this language alone, such as ko.")
+@click.option("--page", type=click.IntRange(min=1), default=1, show_default=True, help="Which page of the hits.")
+@click.option("--size", type=click.IntRange(min=1, max=1000), default=None, show_default="search.page_size",
+              help="How many hits on a page.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True,
+              help="Near-duplicates and all pages of a site too, not only the best of each.")  # fmt: skip
+@click.option("--explain", is_flag=True, help="Tell where each score comes from.")
+@common_options
+def command(
+    common: Common, words: tuple[str, ...], sites: tuple[str, ...], domains: tuple[str, ...],
+    communities: tuple[str, ...], languages: tuple[str, ...], page: int, size: int | None, everything: bool,
+    explain: bool,
+) -> int:  # fmt: skip
+    """Search the pages of a crawl, after `nephila index`.
+
+    \b
+        nephila search web crawler                 pages with all these words
+        nephila search '"검색 엔진" -광고'         a phrase, and not this word
+        nephila search 'robot OR spider' --site www.example.org
+        nephila search 'rank lang:ko domain:kaist.ac.kr after:2024 before:2025'
+
+    Limits may be typed or given as options: site:, domain:, community:, lang:, before:, after:. Of near-duplicates one
+    is shown, of a site two, unless --all or a site is asked for. Settings, with --set: search.rank_weight,
+    search.title_weight and others (`nephila config`); --explain shows what they do.
+    """
+    from nephila.cli import search_view
+    from nephila.search.query import Limit, parse
+    from nephila.search.searching import Searcher
+    from nephila.store.folder import CrawlFolder
+
+    text = " ".join(words)
+    limits = [
+        *(Limit("site", name.lower()) for name in sites),
+        *(Limit("domain", name.lower()) for name in domains),
+        *(Limit("community", name.lower()) for name in communities),
+        *(Limit("lang", name.lower()) for name in languages),
+    ]
+    query = parse(text).limited_to(tuple(limits))
+    searcher = Searcher(CrawlFolder.open(common.directory), common.configuration().config.search)
+    results = searcher.search(query, page, size=size, everything=everything, explain=explain)
+    if common.as_json:
+        emit_json(results)
+    else:
+        emit(search_view.as_text(results)) if common.quiet else search_view.show(results)
+    return 0
