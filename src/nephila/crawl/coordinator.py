@@ -51,6 +51,7 @@ from nephila.errors import (
 )
 from nephila.records import Outcome
 from nephila.store.control import Control, read_control
+from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
 from nephila.urls import host_of
 
@@ -300,6 +301,7 @@ class Coordinator:
         return next((member for member in self.members if slot in member.slots), None)
 
     async def _stop_agents(self) -> None:
+        crash_point("coordinator.stopping")
         for member in list(self.members):
             await self._send(member, Stop())
         listeners = [task for task in self._tasks if task.get_name() == LISTENER]

@@ -190,6 +190,7 @@ class SlotState:
     def commit(self, group: Group, sequence: int) -> list[Parcel]:
         """Make a group durable; returns the parcels for the coordinator, numbered from `sequence` on."""
         before = self._archive.position
+        crash_point("slot.collected")
         try:
             placed = self._append([visit for visit in group.visited if visit.archived])
             self._archive.sync()
