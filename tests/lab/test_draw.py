@@ -83,6 +83,13 @@ def test_quantiles_stay_between_their_ends_and_follow_the_inverse() -> None:
     assert abs(values.mean() - 500) < 5
 
 
+@given(_WORDS)
+def test_quantiles_pick_the_same_one_by_one_and_all_at_once(key: int) -> None:
+    curve = Quantiles(lambda part: part**3 * 1e6 - 5, 64)
+    words = draws(key, 0, 40)
+    assert curve.picks(words).tolist() == [curve.pick(int(word)) for word in words]
+
+
 def test_keys_of_different_parts_differ() -> None:
     keys = {key_of(seed, site, stream) for seed in range(20) for site in range(20) for stream in range(20)}
     assert len(keys) == 8000

@@ -7,7 +7,8 @@ import pytest
 
 from nephila.lab import figures
 from nephila.lab.fates import Fate, Law, seed_fate
-from nephila.lab.skeleton import Skeleton, Skeletons, grow, home_children, host_factor
+from nephila.lab.sizes import page_size, page_sizes
+from nephila.lab.skeleton import Skeleton, Skeletons, grow, home_children, home_crown, host_factor
 
 LAW = Law(seed=1, sites=400, profile="survey", max_depth=5, faults=True)
 
@@ -86,6 +87,62 @@ def test_skeletons_are_kept_only_up_to_their_budget() -> None:
         # then what is held stays below it, or is one large site alone
         assert skeletons.held_bytes <= 200_000 or skeletons.held_bytes == skeletons.of(site).nbytes
     assert skeletons.of(199) is skeletons.of(199)
+
+
+def _told(skeleton: Skeleton, pages: int) -> list[object]:
+    """All that a skeleton says of its first pages, as far as a crown must know it."""
+    depths = [_depth(skeleton, page) for page in range(pages)]
+    return [
+        depths,
+        [skeleton.level_starts[min(depth + 2, len(skeleton.level_starts) - 1)] for depth in depths],
+        skeleton.first_child[: pages + 1].tolist(),
+        skeleton.fate[:pages].tolist(),
+        skeleton.size_bytes[:pages].tolist(),
+        skeleton.kind[:pages].tolist(),
+        skeleton.copy[:pages].tolist(),
+    ]
+
+
+@pytest.mark.parametrize("law", [LAW, Law(3, 400, "survey", 2, False), Law(4, 400, "study", 9, True)])
+def test_a_crown_tells_of_its_pages_what_the_whole_skeleton_tells(law: Law) -> None:
+    crowns = 0
+    for site in range(0, 400, 3):
+        whole = grow(law, site)
+        assert whole.whole and whole.shown == whole.pages
+        for crown in (home_crown(law, site), *(grow(law, site, enough) for enough in (1, 2, 7, 32, 500))):
+            shown = crown.shown
+            assert 0 < shown <= whole.pages and crown.whole == (shown == whole.pages)
+            assert _told(crown, shown) == _told(whole, shown)
+            # to write its last page it must not miss that the next is a copy
+            assert crown.whole or shown < crown.pages or not whole.copy[shown]
+            crowns += not crown.whole
+        assert _told(home_crown(law, site), 1) == _told(grow(law, site, enough=1), 1)
+    assert crowns > 200
+
+
+def test_a_page_is_shown_from_a_skeleton_that_tells_of_it_and_no_page_beyond_the_last() -> None:
+    for site in range(0, 400, 7):
+        pages = grow(LAW, site).pages
+        for page in {0, 1, 2, 31, 32, 33, pages - 1, pages, pages + 1}:
+            shown = Skeletons(LAW).showing(site, page)
+            assert (shown is None) == (page >= pages)
+            assert shown is None or page < shown.shown
+
+
+def test_a_crown_gives_way_to_the_whole_skeleton_and_what_is_held_is_counted() -> None:
+    skeletons = Skeletons(LAW)
+    site = next(site for site in range(400) if grow(LAW, site).pages > 1000)
+    crown = skeletons.showing(site, 0)
+    assert crown is not None and not crown.whole and skeletons.showing(site, 0) is crown
+    wider = skeletons.showing(site, 5)
+    assert wider is not None and not wider.whole and skeletons.held_bytes == wider.nbytes
+    whole = skeletons.of(site)
+    assert whole.whole and skeletons.showing(site, 0) is whole and skeletons.held_bytes == whole.nbytes
+
+
+def test_the_size_of_one_page_is_that_among_all() -> None:
+    for site in range(60):
+        assert page_sizes(1, site, 300).tolist() == [page_size(1, site, page) for page in range(300)]
 
 
 def test_twelve_percent_of_pages_are_dangling() -> None:

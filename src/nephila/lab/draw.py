@@ -168,7 +168,7 @@ class Table:
 class Quantiles:
     """A continuous distribution as whole numbers at equal steps of probability, joined by straight lines."""
 
-    __slots__ = ("_points", "_rises", "_steps")
+    __slots__ = ("_known_points", "_points", "_rises", "_steps")
 
     def __init__(self, inverse: Callable[[float], float], steps: int = 4096) -> None:
         self._steps = np.uint64(steps)
@@ -176,6 +176,12 @@ class Quantiles:
             [round(inverse(i / steps)) for i in range(steps + 1)], dtype=np.int64
         )
         self._rises: NDArray[np.int64] = np.diff(self._points)
+        self._known_points: list[int] = self._points.tolist()
+
+    def pick(self, word: int) -> int:
+        points = self._known_points
+        cell = (word >> 32) * (len(points) - 1) >> 32
+        return points[cell] + ((word >> 12 & 0xFFFFF) * (points[cell + 1] - points[cell]) >> 20)
 
     def picks(self, words: Words) -> NDArray[np.int64]:
         """The upper 32 bits choose the step, the 20 bits below them the place inside it."""

@@ -115,9 +115,9 @@ class Names:
         if found is None or len(found.group()) > 12:
             return None
         site = decode_number(found.group())
-        if site >= self._sites or name not in (self.name(site), self.nickname(site)):
-            return None
-        return site
+        if site < self._sites and (name == self.name(site) or name == self.nickname(site)):
+            return site
+        return None
 
 
 def _letters(word: int, count: int) -> str:

@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from nephila.lab.draw import Stream, Table, draw, draws, key_of, site_key
 from nephila.lab.listed import listed
 
+PAGES_AT_MOST: Final = 1 << 31
+"""More than any site has: for whoever reads a path before he knows the site's size."""
+
 _SHORTEST: Final = 12
 _LONGEST: Final = 255
 _LENGTH_SCALE: Final = 20.674105  # makes the mean 71.78 over all documents, the home pages' 0 among them

@@ -3,6 +3,7 @@
 Pages are numbered breadth first, so the children of a page are a range and a depth is a range (4.3). A site's skeleton
 costs 10 bytes per page; skeletons are kept up to a number of bytes, so memory does not grow with the web.
 Expected counts per depth are S1-32's exactly: only the home page's offspring carry the host factor (Pareto 1.8).
+Whoever asks for a site's first pages gets its crown: the same skeleton, grown only as deep as these pages need.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nephila.lab import figures
 from nephila.lab.draw import Stream, Table, draw, draws, geometric, geometric_table, site_key
 from nephila.lab.fates import Fate, Law, page_fates, seed_fate, stratum
 from nephila.lab.paths import path_lengths
-from nephila.lab.sizes import page_sizes
+from nephila.lab.sizes import page_size, page_sizes
 
 ISLAND_SHARE: Final = 0.03
 COPY_SHARE: Final = 0.04
@@ -29,6 +30,7 @@ HEAD_BYTES: Final = 1_000
 LINK_BYTES: Final = 48
 """What a page needs at most for its frame, and for each link beside the target's path."""
 
+_CROWN_PAGES: Final = 32  # a crown ends with the first depth that brings it to so many, of 575 on average
 _NEXT_DOOR_BYTES: Final = 400  # a home page may have to hold the link to its neighbour's island
 _PARETO: Final = 1.8
 _FRAMES_AT_MOST: Final = 5
@@ -39,6 +41,7 @@ KINDS: Final = ("000", "00f", "0a0", "h00", "h0f", "ha0", "haf")
 _KIND: Final = Table([figures.LINK_KINDS[kind] for kind in KINDS[1:]])
 _FRAMES_ALONE: Final = KINDS.index("00f")
 _WITHOUT_FRAMES: Final = np.array([0, 2, 2, 3, 3, 5, 5], dtype=np.int64)
+_PLAIN: Final = np.zeros(1, dtype=np.bool_)
 _BY_16: Final = np.uint64(16)
 _LOW_16: Final = np.uint64(0xFFFF)
 _COPIED_BELOW: Final = np.uint64(round(COPY_SHARE * 65536))
@@ -46,7 +49,11 @@ _COPIED_BELOW: Final = np.uint64(round(COPY_SHARE * 65536))
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """One site. Tree pages come first; an island's pages, which no tree page links to, follow (4.4)."""
+    """One site. Tree pages come first; an island's pages, which no tree page links to, follow (4.4).
+
+    Of a crown only what concerns the pages before `shown` is told: its arrays end early, and its last level start is
+    that of the depth after next.
+    """
 
     level_starts: tuple[int, ...]  # first page of each depth; last: the number of tree pages
     first_child: NDArray[np.int32]  # children of p: first_child[p] .. first_child[p + 1]
@@ -54,6 +61,13 @@ class Skeleton:
     size_bytes: NDArray[np.int32]
     kind: NDArray[np.uint8]  # index into KINDS
     copy: NDArray[np.bool_]  # the page has the same body as the page before it (S0-14)
+    whole: bool
+
+    @property
+    def shown(self) -> int:
+        """How many pages can be written from this skeleton: to write one is to know whether the next is its copy."""
+        pages = len(self.fate)
+        return pages if self.whole else max(pages - 1, 1)  # a home page has no copies
 
     @property
     def tree_pages(self) -> int:
@@ -112,18 +126,21 @@ def leaf_share(max_depth: int) -> float:
     return leaves / total
 
 
-def grow(law: Law, site: int) -> Skeleton:
-    """The skeleton of a site, from nothing but its number."""
+def grow(law: Law, site: int, enough: int | None = None) -> Skeleton:
+    """The skeleton of a site, from nothing but its number; its crown if `enough` pages lie above its last depths."""
     fates = [np.array([seed_fate(law, site)], dtype=np.uint8)]
     children = [np.array([home_children(law, site)], dtype=np.int64)]
     starts = [0, 1]
     fate_key = site_key(law.seed, site, Stream.FATE)
     offspring_key = site_key(law.seed, site, Stream.OFFSPRING)
+    count = int(children[0][0])
     for depth in range(1, law.max_depth + 1):
-        count = int(children[-1].sum())
         if count == 0:
             break
         first = starts[-1]
+        starts.append(first + count)
+        if enough is not None and first >= enough:
+            return _dress(law, site, starts, fates, children, whole=False)
         fates.append(page_fates(law, fate_key, depth, first, count))
         if depth < law.max_depth:
             numbers = _offspring(depth, law.faults).picks(draws(offspring_key, first, count))
@@ -132,21 +149,54 @@ def grow(law: Law, site: int) -> Skeleton:
         else:
             numbers = np.zeros(count, dtype=np.int64)
         children.append(numbers)
-        starts.append(first + count)
+        count = int(numbers.sum())
     island = island_pages(law, site)
     if island:
         fates.append(np.zeros(island, dtype=np.uint8))
         # The island's first page counts itself among its children (it links to itself), so that ranges stay gapless.
         children.append(np.array([island] + [0] * (island - 1), dtype=np.int64))
-    return _dress(law, site, tuple(starts), np.concatenate(fates), np.concatenate(children))
+    return _dress(law, site, starts, fates, children, whole=True)
+
+
+def home_crown(law: Law, site: int) -> Skeleton:
+    """The same as grow(law, site, enough=1): a crown that shows the home page alone, without arrays to compute it."""
+    children = home_children(law, site)
+    if not children and island_pages(law, site):
+        return grow(law, site)
+    word = draw(site_key(law.seed, site, Stream.KIND), 0)
+    kind = 1 + _KIND.pick(word)
+    if not children:
+        if word & 0xFFFF < _dangling_below(law.profile, law.max_depth):
+            kind = 0
+    elif children > _FRAMES_AT_MOST:
+        kind = _WITHOUT_FRAMES.item(kind)
+    elif word & 0xFF < _HOME_FRAMES * 256:
+        kind = _FRAMES_ALONE
+    lengths = path_lengths(law.seed, site, 1 + children) if children else _PLAIN
+    needed = HEAD_BYTES + int(lengths.sum()) + children * LINK_BYTES + _NEXT_DOOR_BYTES
+    return Skeleton(
+        level_starts=(0, 1, 1 + children) if children else (0, 1),
+        first_child=np.array([1, 1 + children], dtype=np.int32),
+        fate=np.array([seed_fate(law, site)], dtype=np.uint8),
+        size_bytes=np.array([max(page_size(law.seed, site, 0), needed)], dtype=np.int32),
+        kind=np.array([kind], dtype=np.uint8),
+        copy=_PLAIN,
+        whole=not children,
+    )
 
 
 def _dress(
-    law: Law, site: int, starts: tuple[int, ...], fate: NDArray[np.uint8], children: NDArray[np.int64]
+    law: Law,
+    site: int,
+    starts: list[int],
+    fates: list[NDArray[np.uint8]],
+    numbers: list[NDArray[np.int64]],
+    whole: bool,
 ) -> Skeleton:
     """Sizes, link kinds and copies, once the tree stands."""
+    fate, children = np.concatenate(fates), np.concatenate(numbers)
     pages = len(fate)
-    tree = starts[-1]
+    tree = starts[-1] if whole else pages
     # Children of p start after the home page and the children of all pages before p.
     first_child = np.empty(pages + 1, dtype=np.int32)
     first_child[0] = 0
@@ -160,7 +210,7 @@ def _dress(
         kind[0] = _FRAMES_ALONE
     crowded = (children > _FRAMES_AT_MOST).nonzero()[0]
     kind[crowded] = _WITHOUT_FRAMES[kind[crowded]]
-    kind[childless & (words & _LOW_16 < _dangling_below(law.profile, law.max_depth))] = 0
+    kind[childless & (words & _LOW_16 < np.uint64(_dangling_below(law.profile, law.max_depth)))] = 0
     copy = np.zeros(pages, dtype=np.bool_)
     if tree > 3:
         plain = childless & (fate == 0)
@@ -168,9 +218,9 @@ def _dress(
         copy[3:tree:2] = odd & before & (words[3:tree:2] >> _BY_16 & _LOW_16 < _COPIED_BELOW)
     size = page_sizes(law.seed, site, pages)
     # What the links to the pages before a page take; between two children, what the links to those between take.
-    lengths = path_lengths(law.seed, site, pages)
+    lengths = path_lengths(law.seed, site, first_child.item(pages))
     lengths += LINK_BYTES
-    taken = np.zeros(pages + 1, dtype=np.int64)
+    taken = np.zeros(len(lengths) + 1, dtype=np.int64)
     lengths.cumsum(out=taken[1:])
     reached = taken[first_child]
     needed = reached[1:] - reached[:-1]
@@ -180,12 +230,12 @@ def _dress(
     copies = copy.nonzero()[0]
     size[copies] = size[copies - 1]
     kind[copies] = kind[copies - 1]
-    return Skeleton(starts, first_child, fate, size.astype(np.int32), kind.astype(np.uint8), copy)
+    return Skeleton(tuple(starts), first_child, fate, size.astype(np.int32), kind.astype(np.uint8), copy, whole)
 
 
 @lru_cache(maxsize=16)
-def _dangling_below(profile: str, max_depth: int) -> np.uint64:
-    return np.uint64(round(DANGLING_SHARE[profile] / leaf_share(max_depth) * 65536))
+def _dangling_below(profile: str, max_depth: int) -> int:
+    return round(DANGLING_SHARE[profile] / leaf_share(max_depth) * 65536)
 
 
 class Skeletons:
@@ -198,11 +248,29 @@ class Skeletons:
         self.held_bytes = 0
 
     def of(self, site: int) -> Skeleton:
+        """The whole skeleton."""
         skeleton = self._held.get(site)
-        if skeleton is not None:
+        if skeleton is None or not skeleton.whole:
+            return self._hold(site, grow(self._law, site))
+        self._held.move_to_end(site)
+        return skeleton
+
+    def showing(self, site: int, page: int) -> Skeleton | None:
+        """A skeleton from which a page can be written, the crown if that will do; None: there is no such page."""
+        skeleton = self._held.get(site)
+        if skeleton is not None and page < skeleton.shown:
             self._held.move_to_end(site)
             return skeleton
-        skeleton = grow(self._law, site)
+        if skeleton is None or not skeleton.whole:
+            skeleton = self._hold(site, grow(self._law, site, _CROWN_PAGES) if page else home_crown(self._law, site))
+            if page >= skeleton.shown:
+                skeleton = self.of(site)
+        return skeleton if page < skeleton.shown else None
+
+    def _hold(self, site: int, skeleton: Skeleton) -> Skeleton:
+        before = self._held.pop(site, None)
+        if before is not None:
+            self.held_bytes -= before.nbytes
         self._held[site] = skeleton
         self.held_bytes += skeleton.nbytes
         while self.held_bytes > self._budget_bytes and len(self._held) > 1:

@@ -23,7 +23,7 @@ from nephila.lab.hours import delay_s
 from nephila.lab.links import Linker
 from nephila.lab.names import Names
 from nephila.lab.pages import look_of, original, write_page
-from nephila.lab.paths import page_of, path_of
+from nephila.lab.paths import PAGES_AT_MOST, page_of, path_of
 from nephila.lab.skeleton import Skeleton, Skeletons
 
 _DEPTHS: Final = {"survey": 5, "study": 9}
@@ -136,9 +136,9 @@ class Web:
             return error_answer(404)
         if target == "/robots.txt":
             return robots_answer(card)
-        skeleton = self.skeletons.of(card.model)
-        page = page_of(card.paths, target, len(skeleton.fate), self.linker.book.path)
-        if page is None:
+        page = page_of(card.paths, target, PAGES_AT_MOST, self.linker.book.path)
+        skeleton = None if page is None else self.skeletons.showing(card.model, page)
+        if page is None or skeleton is None:
             return error_answer(404)
         return self._page(card, skeleton, page, now)
 
