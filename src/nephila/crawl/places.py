@@ -1,0 +1,180 @@
+"""Sites in memory: who waits for a place, who has one, and the lane of each address (S1-16, S2-13).
+
+A site takes a place when there is room, with what was kept of it on disk, and gives it back when it has ended or was
+given up. Lanes come with the first site of an address and go with its last; how long the address is to be left alone
+outlives them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from typing import Final
+
+from nephila.crawl.collecting import Collecting
+from nephila.crawl.group import SiteRow
+from nephila.crawl.lane import Lane
+from nephila.crawl.outcome import patience_s, start_next_time
+from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_delay_after, after_restart
+from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
+from nephila.crawl.site import SiteContext
+from nephila.crawl.slot import Slot
+
+OPENED_AT_ONCE: Final = 50
+MOST_PACES: Final = 10_000
+"""Addresses without a lane, after which those that may be asked again are forgotten."""
+
+
+class Places:
+    """The sites of one agent that are collected now, and those that wait for it."""
+
+    def __init__(self, collecting: Collecting, slots: Mapping[int, Slot]) -> None:
+        self._collecting = collecting
+        self._setup = collecting.setup
+        self._slots = slots
+        self._started_at = self._setup.clock.monotonic()
+        self._lanes: dict[str, Lane] = {}
+        collecting.asking.lanes = self._lanes
+        self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
+        self._pending: deque[tuple[int, int]] = deque()
+        self._queued: set[int] = set()
+        self._closed = False
+
+    @property
+    def pending(self) -> int:
+        """Sites that wait for a place."""
+        return len(self._pending)
+
+    def wake(self, address: str | None = None) -> None:
+        """Something new may be done, on one address or on any."""
+        for lane in self._lanes.values() if address is None else filter(None, [self._lanes.get(address)]):
+            lane.wake()
+
+    async def close(self, within_s: float) -> None:
+        """Nothing new is begun; what is on the wire may end within bounds."""
+        self._closed = True
+        lanes = list(self._lanes.values())
+        stops = [asyncio.create_task(lane.stop()) for lane in lanes]
+        if stops:
+            _, late = await asyncio.wait(stops, timeout=within_s)
+            for task in late:
+                task.cancel()
+            for lane in lanes:
+                lane.cancel()
+
+    def enqueue(self, slot: int, site: int) -> None:
+        if site not in self._queued and site not in self._collecting.contexts:
+            self._queued.add(site)
+            self._pending.append((slot, site))
+
+    def fill(self) -> None:
+        """Bring sites into memory while there is room."""
+        opened = 0
+        while (
+            not self._closed
+            and self._pending
+            and len(self._collecting.contexts) < self._setup.config.crawl.active_sites
+        ):
+            if opened == OPENED_AT_ONCE:
+                asyncio.get_running_loop().call_soon(self.fill)  # others may act in between
+                return
+            opened += 1
+            slot_number, site = self._pending.popleft()
+            self._queued.discard(site)
+            slot = self._slots[slot_number]
+            row = slot.row(site)
+            assert row is not None, site
+            if site not in self._collecting.contexts and row.state in ("waiting", "asleep"):
+                self._activate(slot, row)
+
+    def _activate(self, slot: Slot, row: SiteRow) -> None:
+        context = self._context(slot, row)
+        count = context.loadable
+        context.load(slot.state.todo(row.site, count), count)
+        # A seed that came after the site was written is in a group that is not on disk yet.
+        late = [page for group in (slot.committing, slot.group) for page in group.found if page.site == row.site]
+        for page in late:
+            context.seen.add(page.hash)
+        context.more_on_disk = context.more_on_disk or bool(late) or slot.lets_in
+        self._collecting.contexts[row.site] = context
+        self._collecting.comparing[slot.number].begin(context)
+        lane = self._lanes.get(row.address)
+        if lane is None:
+            pace = self._pace_of_address(slot, row.address)
+            lane = self._lanes[row.address] = Lane(row.address, pace, self._collecting, self._lane_ended)
+            lane.add(context)
+            lane.start()
+        else:
+            lane.add(context)
+
+    def _context(self, slot: Slot, row: SiteRow) -> SiteContext:
+        start = start_next_time(row.failed_runs, self._setup.config.crawl)
+        now = self._setup.clock.monotonic()
+        return SiteContext(
+            number=row.site,
+            slot=slot.number,
+            url=row.url,
+            address=row.address,
+            given=row.given,
+            seen=_seen(slot, row),
+            contents=slot.state.contents(row.site),
+            known=row.known,
+            retries=start.retries,
+            patience_s=patience_s(self._setup.config.crawl),
+            longest_delay_s=max(self._setup.config.politeness.max_delay, self._setup.config.politeness.min_delay),
+            pace=self._pace_of_site(slot, row),
+            robots=self._collecting.robots_from(row.robots),
+            home=row.home,
+            home_tried=row.home is not None,
+            distinct_from={int(number) for number in row.distinct_from.split()},
+            asleep_until=now + max(start.wait_s, self._asked_to_wait_s(row)),
+            last_ms=row.last_ms,
+            requested=row.requested,
+            received_bytes=row.received_bytes,
+            failed_runs=row.failed_runs,
+            first_at=row.first_at,
+            last_at=row.last_at,
+        )
+
+    def _asked_to_wait_s(self, row: SiteRow) -> float:
+        """How long the site still wants to be left alone, by what it said in an earlier run (Retry-After)."""
+        if row.state != "asleep":
+            return 0.0
+        return min(max(0.0, row.next_at - self._setup.clock.now()), MAX_RETRY_AFTER_S)
+
+    def _pace_of_address(self, slot: Slot, address: str) -> Pace:
+        """After a restart every address counts as answered when this agent began (DESIGN: A killed coordinator)."""
+        kept = self._paces.pop(address, None) or self._collecting.asking.foreign.get(address)
+        if kept is not None or slot.is_new:
+            return kept or Pace()
+        politeness = self._setup.config.politeness
+        last_s = slot.state.longest_last_ms(address) / 1000
+        delay = address_delay_after(Answered(last_s * self._setup.clock.rate), politeness)
+        return after_restart(delay.seconds, politeness, self._started_at)
+
+    def _pace_of_site(self, slot: Slot, row: SiteRow) -> Pace:
+        """As it was left in this run; else as after a restart."""
+        kept = self._collecting.asking.resting.pop(row.site, None)
+        if kept is not None or slot.is_new:
+            return kept or Pace(delay_s=row.delay_s)
+        return after_restart(row.delay_s, self._setup.config.politeness, self._started_at)
+
+    def _lane_ended(self, lane: Lane) -> None:
+        """The lane goes, its manners stay until its address may be asked again."""
+        if lane.contexts and not lane.stopping:
+            lane.start()  # a site came while the last one left
+            return
+        self._lanes.pop(lane.address, None)
+        now = self._setup.clock.monotonic()
+        if lane.pace.ready_at > now:
+            self._paces[lane.address] = lane.pace
+        if len(self._paces) > MOST_PACES:
+            self._paces = {address: pace for address, pace in self._paces.items() if pace.ready_at > now}
+        self.fill()
+
+
+def _seen(slot: Slot, row: SiteRow) -> SeenUrls:
+    if row.known < LARGE_SITE:
+        return PackedHashes(slot.state.hashes(row.site))
+    return FilteredDisk(slot.state.hashes(row.site), 2 * row.known, lambda key: slot.state.knows(row.site, key))
