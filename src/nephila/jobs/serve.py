@@ -1,0 +1,182 @@
+"""The web pages of a crawl folder, wired: every source of theirs is a question to the room that knows the answer."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import Final
+
+import msgspec
+
+from nephila.config.sections import Config
+from nephila.crawl.kept import kept_copy
+from nephila.crawl.looking import list_sites, read_queue, show_site
+from nephila.crawl.status import Status, read_status
+from nephila.crawl.timeline import TimelineReader
+from nephila.crawl.why import why
+from nephila.errors import NephilaError
+from nephila.rank.report import RankReport
+from nephila.rank.run import REPORT_FILE
+from nephila.serve.remembering import Remembered
+from nephila.serve.server import Listening, listen
+from nephila.serve.sources import Asked, Sources
+from nephila.serve.statistics import read_statistics
+from nephila.shown import (
+    CrawlNow,
+    Found,
+    RankBin,
+    Ranked,
+    RanksShown,
+    SitesByState,
+    SiteShown,
+    Timeline,
+    UrlShown,
+)
+from nephila.store.control import read_control, write_blocked, write_paused
+from nephila.store.folder import CrawlFolder
+
+PACE_OVER_S: Final = 10.0
+LOOKED_EVERY_S: Final = 0.5
+STATISTICS_HOLD_S: Final = 30.0
+_MOST_REPORT_BYTES: Final = 64 * 2**20
+
+
+def open_server(folder: CrawlFolder, config: Config, token: str | None) -> Listening:
+    """A server for this folder, bound and not yet answering."""
+    return listen(make_sources(folder, config), config.serve, token)
+
+
+def make_sources(folder: CrawlFolder, config: Config) -> Sources:
+    """The folder's answers. Nothing here locks anything, so that a crawl may start, run and end beside it."""
+    lock = threading.Lock()
+    timelines = TimelineReader(folder)
+    pace = Pace()
+
+    def crawl() -> CrawlNow:
+        now = time.time()
+        return crawl_now(read_status(folder, now), pace, now, paused=read_control(folder).paused)
+
+    def timeline() -> Timeline:
+        with lock:
+            return timelines.read()
+
+    def site(url: str) -> SiteShown | None:
+        return show_site(folder, url.rstrip("/"), read_control(folder), time.time())
+
+    def block(url: str, on: bool) -> bool:
+        known = site(url)
+        if known is None and on:
+            return False
+        name = known.line.url if known is not None else url.rstrip("/")
+        with lock:
+            before = read_control(folder).blocked
+            write_blocked(folder, before | {name} if on else before - {name})
+        return True
+
+    return Sources(
+        name=folder.path.name or str(folder.path),
+        crawl=Remembered(crawl, LOOKED_EVERY_S / 2),
+        timeline=Remembered(timeline, LOOKED_EVERY_S),
+        queue=Remembered(lambda: read_queue(folder), LOOKED_EVERY_S),
+        sites=lambda order, containing, state, page: list_sites(folder, order, containing, state, page),
+        site=site,
+        url=lambda url: msgspec.convert(why(folder, config, url), UrlShown, from_attributes=True),
+        copy=lambda url: kept_copy(folder, config, url),
+        search=lambda asked: _search(folder, asked),
+        ranks=lambda: _ranks(folder),
+        statistics=Remembered(lambda: read_statistics(folder), STATISTICS_HOLD_S),
+        report=lambda: _report(folder),
+        blocked=lambda: tuple(sorted(read_control(folder).blocked)),
+        pause=lambda on: write_paused(folder, on=on),
+        block=block,
+    )
+
+
+class Pace:
+    """Pages per second over the last moments: what a report says is an average over its whole run."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def per_second(self, at: float, pages: int) -> float | None:
+        """The pace at a report's time; None while too little was seen."""
+        if self._seen and (at < self._seen[-1][0] or pages < self._seen[-1][1]):
+            self._seen.clear()  # another run
+        if not self._seen or at > self._seen[-1][0]:
+            self._seen.append((at, pages))
+        while len(self._seen) > 2 and at - self._seen[1][0] >= PACE_OVER_S:
+            self._seen.popleft()
+        first_at, first_pages = self._seen[0]
+        return (pages - first_pages) / (at - first_at) if at - first_at >= 1.0 else None
+
+
+def crawl_now(status: Status | None, pace: Pace, now: float, *, paused: bool) -> CrawlNow:
+    """The status as the pages show it; a crawl that has not begun is one of zeroes."""
+    if status is None:
+        return CrawlNow(
+            begun=False, running=False, paused=paused, how="not begun", shown_at=now, seconds=0.0, pages=0, known=0,
+            waiting_urls=0, pages_per_s=0.0, received_bytes=0, archive_bytes=0, agents=0, agent_deaths=0,
+            active_sites=0, sleeping_sites=0, dns_queries=0, outside=0, outcomes={}, sites=SitesByState(),
+        )  # fmt: skip
+    report = status.report
+    measured = pace.per_second(status.shown_at, report.pages) if status.running else None
+    return CrawlNow(
+        begun=True,
+        running=status.running,
+        paused=paused,
+        how=report.how,
+        shown_at=status.shown_at,
+        seconds=report.seconds,
+        pages=report.pages,
+        known=report.known,
+        waiting_urls=report.waiting_urls,
+        pages_per_s=report.pages_per_s if measured is None else round(measured, 1),
+        received_bytes=report.received_bytes,
+        archive_bytes=report.archive_bytes,
+        agents=report.agents if status.running else 0,
+        agent_deaths=report.agent_deaths,
+        active_sites=report.active_sites,
+        sleeping_sites=report.sleeping_sites,
+        dns_queries=report.dns_queries,
+        outside=report.outside,
+        outcomes={name: count for name, count in report.outcomes.items() if count},
+        sites=msgspec.convert(report.sites, SitesByState, from_attributes=True),
+    )
+
+
+def _search(folder: CrawlFolder, asked: Asked) -> Found:
+    raise NephilaError(f"There is no index in {folder.path} yet; run `nephila index -C {folder.path}`.")
+
+
+def _ranks(folder: CrawlFolder) -> RanksShown | None:
+    path = folder.rank / REPORT_FILE
+    if not path.exists():
+        return None
+    try:
+        report = msgspec.json.decode(path.read_bytes(), type=RankReport)
+    except (msgspec.MsgspecError, OSError) as problem:
+        raise NephilaError(f"{path} cannot be read ({problem}); run `nephila rank -C {folder.path}` again.") from None
+    return RanksShown(
+        method=report.method,
+        damping=report.damping,
+        pages=report.pages,
+        links=report.links,
+        dangling=report.dangling,
+        rounds=report.rounds,
+        residual=report.residual,
+        seconds=report.seconds,
+        residuals=report.residuals,
+        distribution=tuple(RankBin(each.power, each.pages) for each in report.distribution),
+        top=tuple(Ranked(each.place, each.name, each.rank, each.in_links) for each in report.top),
+        top_sites=tuple(Ranked(each.place, each.name, each.rank, each.in_links) for each in report.top_sites),
+        top_domains=tuple(Ranked(each.place, each.name, each.rank, each.in_links) for each in report.top_domains),
+    )
+
+
+def _report(folder: CrawlFolder) -> bytes | None:
+    """The report's own file, whose name is ours."""
+    path = folder.report / "index.html"
+    if not path.is_file() or path.stat().st_size > _MOST_REPORT_BYTES:
+        return None
+    return path.read_bytes()
