@@ -30,7 +30,7 @@ DOORS = {
     "resiliparse": {"markup"},
     "rich": {"cli"},
     "scipy": {"convert", "lab", "rank"},
-    "ssl": {"crawl.tls", "crawl.connection"},
+    "ssl": {"crawl.tls", "crawl.connection", "lab.hostile.serving"},
     "starlette": {"serve.app", "serve.pages"},
     "tantivy": {"search"},
     "uvicorn": {"serve.server"},

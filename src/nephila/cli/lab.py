@@ -44,8 +44,11 @@ def command() -> None:
               help="Simulated seconds per real second.")  # fmt: skip
 @click.option("--origin", type=float, default=None,
               help="The simulated UTC second at which pages are at their first version; by default, now.")  # fmt: skip
+@click.option("--hostile", is_flag=True, help="Serve the hostile sites of docs/lab.md too.")
 @common_options
-def serve(common: Common, folder: Path, dns_port: int, processes: int, rate: float, origin: float | None) -> None:
+def serve(
+    common: Common, folder: Path, dns_port: int, processes: int, rate: float, origin: float | None, hostile: bool
+) -> None:
     """Serve the web until Ctrl-C; FOLDER gets the seed list, the hosts file and the server's own log.
 
     What is printed says how to crawl it. The clock runs at --rate from now on and can be set while the lab runs:
@@ -67,6 +70,7 @@ def serve(common: Common, folder: Path, dns_port: int, processes: int, rate: flo
         config.lab,
         folder,
         emit,
+        hostile=hostile,
         clock=Clock(rate, now, now),
         origin=float(int(now)) if origin is None else origin,
         dns_port=dns_port,

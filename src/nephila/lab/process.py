@@ -21,6 +21,8 @@ import uvloop
 
 from nephila.config.sections import Lab
 from nephila.lab.dns import NameServer
+from nephila.lab.hostile.serving import HostileListeners
+from nephila.lab.hostile.sites import HostileSites
 from nephila.lab.post import Post
 from nephila.lab.request_log import FLUSH_EVERY_S
 from nephila.lab.server import listen, loopback_socket
@@ -41,6 +43,7 @@ class Orders(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     origin: float
     lab: Lab | None
     static: tuple[StaticSite, ...] = ()
+    hostile: bool = False  # whether the lab has hostile sites; the last process is theirs alone
 
 
 READY: Final = "ready"
@@ -49,7 +52,13 @@ FLUSHED: Final = "flushed"
 
 
 def sites_of(orders: Orders) -> ServedSites:
-    return ServedSites(generated_web(orders.lab, orders.origin), orders.static)
+    hostile = HostileSites() if orders.hostile else None
+    return ServedSites(None if is_hostile(orders) else generated_web(orders.lab, orders.origin), orders.static, hostile)
+
+
+def is_hostile(orders: Orders) -> bool:
+    """Whether this process serves the hostile sites."""
+    return orders.hostile and orders.process == orders.processes - 1
 
 
 def generated_web(lab: Lab | None, origin: float) -> GeneratedWeb | None:
@@ -71,7 +80,10 @@ async def serve(orders: Orders, order_lines: asyncio.StreamReader) -> None:
     sites = sites_of(orders)
     with SharedClock(folder / CLOCK_FILE) as shared_clock:
         post = Post(sites, shared_clock, folder, orders.process, orders.processes)
-        server = await listen(post, loopback_socket(orders.port))
+        server = None if is_hostile(orders) else await listen(post, loopback_socket(orders.port))
+        hostile = HostileListeners(post) if is_hostile(orders) else None
+        if hostile is not None:
+            await hostile.listen(orders.port)
         names = NameServer(sites, shared_clock, folder) if orders.process == 0 else None
         if names is not None:
             await names.listen(orders.dns_port)
@@ -99,7 +111,10 @@ async def serve(orders: Orders, order_lines: asyncio.StreamReader) -> None:
         _say(READY)
         await stopped.wait()
         obeying.cancel()
-        server.close()
+        if server is not None:
+            server.close()
+        if hostile is not None:
+            hostile.close()
         post.stop()
         if names is not None:
             names.stop()

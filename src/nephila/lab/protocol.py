@@ -21,11 +21,12 @@ from nephila.lab.answer import Answer, Manner
 from nephila.lab.control import control_answer, is_control
 from nephila.lab.post import Post
 from nephila.lab.request_log import one_field
-from nephila.lab.wire import End, Request, Step, Wait, conditional, plain, script
+from nephila.lab.wire import End, Request, Scripted, Step, Wait, conditional, plain, script
 
 _MAX_HEAD_BYTES: Final = 64 * 2**10
 _MAX_BODY_BYTES: Final = 64 * 2**10
 _MAX_QUEUED: Final = 16
+_STEPS_AT_ONCE: Final = 64  # of an endless answer
 _WAIT_SLICE_S: Final = 0.25  # a clock that is set anew takes hold of running pauses within this real time
 _NO_LINGER: Final = struct.pack("ii", 1, 0)  # close() sends RST
 _NOTED_HEADERS: Final = frozenset((b"host", b"if-none-match", b"if-modified-since", b"content-type"))
@@ -48,7 +49,7 @@ class SiteProtocol(asyncio.Protocol):
         self._deaf = False
         self._steps: Iterator[Step] = iter(())
         self._pause: asyncio.TimerHandle | None = None
-        self._line: tuple[Request, Answer, int, float] | None = None
+        self._line: tuple[Request, Answer | Scripted, int, float] | None = None
         self._read_ns = 0
         self._written_ns = 0
         self._parser: httptools.HttpRequestParser | None = httptools.HttpRequestParser(self)
@@ -183,7 +184,7 @@ class SiteProtocol(asyncio.Protocol):
                 request, started_ns = first
                 self._answer(request, None, started_ns)
 
-    def _answer(self, request: Request, answer: Answer | None, started_ns: int) -> None:
+    def _answer(self, request: Request, answer: Answer | Scripted | None, started_ns: int) -> None:
         post = self._post
         now = post.shared_clock.clock().now()
         witnessed = True
@@ -194,9 +195,10 @@ class SiteProtocol(asyncio.Protocol):
                 answer = plain(405, headers=(("Allow", "GET, HEAD"),))
             else:
                 answer = post.web.answer(request.host, request.port, request.target, request.address, now)
-                answer = conditional(answer, request)
+                if isinstance(answer, Answer):
+                    answer = conditional(answer, request)
         self._line = (request, answer, started_ns, now) if witnessed else None
-        self._steps = iter(script(answer, request, now))
+        self._steps = iter(answer.steps if isinstance(answer, Scripted) else script(answer, request, now))
         self._busy = True
         self._written_ns = started_ns
         self._act()
@@ -204,7 +206,12 @@ class SiteProtocol(asyncio.Protocol):
     def _act(self) -> None:
         """Go through the script until it ends, pauses, or the client does not read."""
         transport = self._transport
+        left = _STEPS_AT_ONCE
         while transport is not None and not self._paused:
+            if left == 0:  # others want to be served, and only the loop can tell us that the client has gone
+                asyncio.get_running_loop().call_soon(self._act)
+                return
+            left -= 1
             step = next(self._steps)
             if isinstance(step, End):
                 self._finish(step, transport)
@@ -264,6 +271,13 @@ class SiteProtocol(asyncio.Protocol):
             self._act()
 
     # --- the witness
+
+    def witness_arrival(self) -> None:
+        """Note the connection itself, for an address to which nobody may come."""
+        now_ns = time.monotonic_ns()
+        request = Request("-", "-", "-", self._port, self._address, "1.1", keep_alive=False)
+        self._line = (request, plain(200), now_ns, self._post.shared_clock.clock().now())
+        self._witness(now_ns)
 
     def _witness(self, ended_ns: int) -> None:
         if self._line is None:

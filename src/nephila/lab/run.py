@@ -12,6 +12,7 @@ from typing import Final
 
 from nephila.clock import Clock
 from nephila.config.sections import Lab
+from nephila.lab.hostile.places import CANARY_ADDRESS, RANGE
 from nephila.lab.lists import host_lines, in_slices
 from nephila.lab.serve import LabServer
 from nephila.lab.static import StaticSite
@@ -20,12 +21,19 @@ _CHECK_EVERY_S: Final = 0.5
 _AT_ONCE: Final = 20_000  # sites whose lists are written within a second or two, before anything is said
 
 
+_HOSTILE: Final = (
+    f"Hostile sites are among the seeds, each under its own name on {RANGE}, beside http://control.test; docs/lab.md "
+    f"tells what each does. {CANARY_ADDRESS} is the canary: nobody may ask it, and its visitors are in the witness.",
+)
+
+
 def run_lab(
     lab: Lab | None,
     folder: Path,
     say: Callable[[str], None],
     *,
     static: Sequence[StaticSite] = (),
+    hostile: bool = False,
     clock: Clock | None = None,
     origin: float | None = None,
     port: int | None = None,
@@ -45,6 +53,7 @@ def run_lab(
             lab,
             folder=folder,
             static=static,
+            hostile=hostile,
             clock=clock,
             origin=origin,
             port=chosen,
@@ -85,10 +94,11 @@ def _write_lists(server: LabServer, say: Callable[[str], None], stopping: Callab
 def announcement(server: LabServer) -> list[str]:
     """Where everything is and how to crawl it."""
     sites = (0 if server.lab is None else server.lab.sites) + len(server.static)
+    allowed = f"127.1.0.0/16,{RANGE}" if server.hostile else "127.0.0.0/8"
     folder = server.folder.resolve()
     later = "  (is being written)" if sites > _AT_ONCE else ""
     crawl = (
-        f"  nephila crawl -i {folder / server.seeds_path.name} --set net.allow_private=127.0.0.0/8 "
+        f"  nephila crawl -i {folder / server.seeds_path.name} --set net.allow_private={allowed} "
         f"--set net.nameservers={server.dns}"
     )
     return [
@@ -103,6 +113,7 @@ def announcement(server: LabServer) -> list[str]:
         f"{crawl} --set politeness.min_delay=50ms --set politeness.delay_factor=1",
         f"It began at second {server.origin:.0f}; `nephila lab truth --origin {server.origin:.0f}` with the same "
         "settings writes what a crawl must find.",
+        *(_HOSTILE if server.hostile else ()),
         "Ctrl-C stops it.",
     ]
 

@@ -25,6 +25,7 @@ from nephila.config.sections import Lab
 from nephila.errors import NephilaError
 from nephila.lab import witness
 from nephila.lab.dns import DNS_ADDRESS
+from nephila.lab.hostile.sites import HostileSites
 from nephila.lab.lists import host_lines, write_list
 from nephila.lab.ports import HeldPorts, hold_ports
 from nephila.lab.process import FLUSH, FLUSHED, READY, Orders, generated_web
@@ -40,7 +41,8 @@ class LabServer:
     """A lab that serves while the `with` block runs.
 
     `lab` is the generated web, None for folders alone. `port` and `dns_port` 0 choose free ones; the effective
-    settings, whose port every URL carries, are in `.lab`. `folder` keeps the witness's logs and the clock; without
+    settings, whose port every URL carries, are in `.lab`. `hostile` adds the hostile sites and a process of their own
+    (`nephila.lab.hostile`). `folder` keeps the witness's logs and the clock; without
     one a temporary folder is used and removed at the end. `origin` is the simulated time at which the web begins.
     """
 
@@ -49,6 +51,7 @@ class LabServer:
         lab: Lab | None,
         *,
         static: Sequence[StaticSite] = (),
+        hostile: bool = False,
         folder: Path | None = None,
         port: int = 0,
         dns_port: int = 0,
@@ -59,7 +62,8 @@ class LabServer:
         self.lab = lab
         self.static = tuple(static)
         ServedSites(None, self.static)  # refuses a wrong address here rather than in a process
-        self.processes = processes or os.cpu_count() or 1
+        self.hostile = hostile
+        self.processes = (processes or os.cpu_count() or 1) + hostile
         self.port = port
         self.dns_port = dns_port
         self._given_folder = folder
@@ -103,6 +107,7 @@ class LabServer:
             origin=self.origin,
             lab=self.lab,
             static=self.static,
+            hostile=self.hostile,
         )
         with self._complaints(process).open("wb") as complaints:
             child = subprocess.Popen(
@@ -211,7 +216,8 @@ class LabServer:
 
     def sites(self) -> ServedSites:
         """The same web as the processes serve, computed in this one."""
-        return ServedSites(generated_web(self.lab, self.origin), self.static)
+        hostile = HostileSites() if self.hostile else None
+        return ServedSites(generated_web(self.lab, self.origin), self.static, hostile)
 
     @property
     def hosts_path(self) -> Path:

@@ -44,6 +44,15 @@ Step = bytes | memoryview | Wait | End
 Script = Iterable[Step]
 
 
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """What a hostile site says: the steps themselves; the witness notes no status."""
+
+    steps: Script
+    status: int = 0
+    manner: str = "scripted"
+
+
 class Request(NamedTuple):
     """What one request asked for. `host` is lower-case and without port; `target` is the path and query as sent.
 
