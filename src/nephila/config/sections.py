@@ -130,7 +130,10 @@ class Net:
     header_timeout: Seconds = _key(30.0, "from the request to the whole header", changeable=True)
     idle_timeout: Seconds = _key(20.0, "between two packets of a body (S1-23: 5 s)", changeable=True)
     total_timeout: Seconds = _key(120.0, "one whole download", changeable=True)
-    min_rate: Bytes = _key(100, "bytes per second that a body must reach on average after 20 s", changeable=True)
+    min_rate: Bytes = _key(
+        100, "bytes per second that a body must reach on average after `min_rate_after`", changeable=True
+    )
+    min_rate_after: Seconds = _key(20.0, "from when on a body must be as fast as `min_rate`", changeable=True)
     dns_timeout: Seconds = _key(5.0, "one look-up", changeable=True)
     max_header_size: Bytes = _key(64 * 2**10, "bytes of a header", changeable=True)
     verify_tls: bool = _key(True, "refuse certificates that do not hold", changeable=True)

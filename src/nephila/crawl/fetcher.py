@@ -107,6 +107,7 @@ def fetching(net: Net, crawl: Crawl, clock: Clock) -> Fetching:
         idle_s=net.idle_timeout,
         total_s=net.total_timeout,
         min_rate_bytes_s=net.min_rate,
+        min_rate_after_s=net.min_rate_after,
         max_wire_bytes=crawl.max_page_size,
         max_decoded_bytes=crawl.max_decoded_size,
         header_caps=HeaderCaps(total_bytes=net.max_header_size),
@@ -229,7 +230,7 @@ class Connection:
 
     async def _ask(self, request: FetchRequest, sent: bytes, started: float) -> Exchange:
         limits = self._shared.limits
-        max_wire_bytes = min(request.max_wire_bytes or limits.max_wire_bytes, limits.max_wire_bytes)
+        max_wire_bytes = request.max_wire_bytes or limits.max_wire_bytes
         reader = ResponseReader(
             is_head=request.method == "HEAD", caps=limits.header_caps, max_wire_bytes=max_wire_bytes
         )

@@ -15,6 +15,7 @@ from nephila.crawl.fetcher import Fetched
 from nephila.crawl.group import FoundLink
 from nephila.crawl.outcome import refresh_is_redirect
 from nephila.crawl.page_robots import PageRobots, from_headers
+from nephila.markup.scan import read_refresh
 from nephila.records import LinkKind, Outcome
 from nephila.urls import Refusal, StripRules, join
 
@@ -40,7 +41,7 @@ class Harvest:
     link_count: int = 0
     refused: Counter[Refusal] = field(default_factory=Counter)
     robots: PageRobots = _FREE
-    refresh_to: str = ""  # a meta refresh that is a redirect
+    refresh_to: str = ""  # a meta refresh or Refresh header that is a redirect
     link_kinds: str = _NO_KINDS
     unread: str = ""  # the name of the error that kept us from reading it
 
@@ -78,10 +79,13 @@ def harvest(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_
             refused[target] += 1
         elif (target, link.kind) not in links:
             links[target, link.kind] = FoundLink(target, link.kind, link.anchor)
+    refresh = scan.refresh or read_refresh(fetched.header("refresh") or "")
     refresh_to = ""
-    if scan.refresh is not None and scan.refresh.href is not None and refresh_is_redirect(scan.refresh.delay_s):
-        target = join(base, scan.refresh.href, rules, encoding)
-        refresh_to = target if isinstance(target, str) else ""
+    if refresh is not None and refresh.href is not None:
+        target = join(base, refresh.href, rules, encoding)
+        if isinstance(target, str):
+            links.setdefault((target, LinkKind.H), FoundLink(target, LinkKind.H, ""))
+            refresh_to = target if refresh_is_redirect(refresh.delay_s) else ""
     return Harvest(
         mime=mime,
         checksum=checksum,

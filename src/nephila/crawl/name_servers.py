@@ -2,7 +2,9 @@
 
 Two clients, because neither does alone. c-ares is the cheap one (0.3 ms a name against 0.7), but it waits only five
 times what the server usually needs, and hears no answer to a question it has repeated: where most names are answered
-at once, one that takes two seconds would never be heard. So its single try is followed by a patient one.
+at once, one that takes two seconds would never be heard. And one malformed answer makes it give up every question that
+is under way (H2): a single bad name would take a hundred good ones with it. So where its single try says nothing about
+the name itself, a patient one follows, on a socket of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ from nephila.errors import ConfigError
 from nephila.records import Outcome
 
 NEGATIVE_TTL_S: Final = 60.0
+# Errors of a whole connection, which may come of an answer to another question.
+_SOMEBODY_ELSES: Final = frozenset(
+    {aiodns.error.ARES_EBADRESP, aiodns.error.ARES_ECONNREFUSED, aiodns.error.ARES_EFORMERR}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class Found:
     ttl_s: float = NEGATIVE_TTL_S
     outcome: Outcome | None = None
     reason: str = ""
+    is_worth_asking_again: bool = False
 
 
 def parse_nameservers(written: Iterable[str]) -> tuple[tuple[str, int], ...]:
@@ -65,10 +72,10 @@ class NameServers:
         self._patient: dns.asyncresolver.Resolver | None = None
 
     async def ask(self, name: str, kind: str) -> Found:
-        """The records of a name; a question that is not answered at once is put again, and then waited for."""
+        """The records of a name; a question that was not answered, or badly, is put again, and then waited for."""
         self.queries += 1
         found = await self._ask_quickly(name, kind)
-        if found.outcome is Outcome.DNS_TIMEOUT:
+        if found.is_worth_asking_again:
             self.queries += 1
             found = await self._ask_patiently(name, kind)
         return found
@@ -126,5 +133,7 @@ def _failure(error: aiodns.error.DNSError) -> Found:
     if code == aiodns.error.ARES_ENOTFOUND:
         return Found(outcome=Outcome.DNS_NXDOMAIN, reason=reason)
     if code == aiodns.error.ARES_ETIMEOUT:
-        return Found(outcome=Outcome.DNS_TIMEOUT, reason=reason)
+        return Found(outcome=Outcome.DNS_TIMEOUT, reason=reason, is_worth_asking_again=True)
+    if code in _SOMEBODY_ELSES:
+        return Found(outcome=Outcome.DNS_FAIL, reason=reason, is_worth_asking_again=True)
     return Found(outcome=Outcome.DNS_FAIL, reason=reason)

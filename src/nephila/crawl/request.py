@@ -55,8 +55,9 @@ class FetchRequest:
     """One request of a site: `target` is path and query as on the request line.
 
     With `etag` or `modified_since` it is conditional. `headers` are extra ones for this very origin; they are never
-    carried on to another one, because redirects are not followed here (N16). `max_wire_bytes` lowers the cap of the
-    body (robots.txt), and 0 leaves it to the limits of the connection.
+    carried on to another one, because redirects are not followed here (N16). `max_wire_bytes` is a cap of its
+    own for the body (RFC 9309: of robots.txt at least 500 KiB are read, however small pages may be); 0 leaves it to
+    the limits of the connection.
     """
 
     target: str
