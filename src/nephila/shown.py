@@ -206,6 +206,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class HitShown:
+    place: int  # from 1
     url: str
     title: tuple[Piece, ...]
     snippet: tuple[Piece, ...]

@@ -18,6 +18,8 @@ from nephila.crawl.why import why
 from nephila.errors import NephilaError
 from nephila.rank.report import RankReport
 from nephila.rank.run import REPORT_FILE
+from nephila.search.results import Hit, pieces
+from nephila.search.searching import Searcher
 from nephila.serve.remembering import Remembered
 from nephila.serve.server import Listening, listen
 from nephila.serve.sources import Asked, Sources
@@ -25,6 +27,8 @@ from nephila.serve.statistics import read_statistics
 from nephila.shown import (
     CrawlNow,
     Found,
+    HitShown,
+    Piece,
     RankBin,
     Ranked,
     RanksShown,
@@ -83,7 +87,7 @@ def make_sources(folder: CrawlFolder, config: Config) -> Sources:
         site=site,
         url=lambda url: msgspec.convert(why(folder, config, url), UrlShown, from_attributes=True),
         copy=lambda url: kept_copy(folder, config, url),
-        search=lambda asked: _search(folder, asked),
+        search=Searching(folder, config),
         ranks=lambda: _ranks(folder),
         statistics=Remembered(lambda: read_statistics(folder), STATISTICS_HOLD_S),
         report=lambda: _report(folder),
@@ -145,8 +149,48 @@ def crawl_now(status: Status | None, pace: Pace, now: float, *, paused: bool) ->
     )
 
 
-def _search(folder: CrawlFolder, asked: Asked) -> Found:
-    raise NephilaError(f"There is no index in {folder.path} yet; run `nephila index -C {folder.path}`.")
+class Searching:
+    """The folder's index, opened at the first search, and anew whenever another one was published."""
+
+    def __init__(self, folder: CrawlFolder, config: Config) -> None:
+        self._folder = folder
+        self._config = config.search
+        self._lock = threading.Lock()
+        self._searcher: Searcher | None = None
+
+    def __call__(self, asked: Asked) -> Found:
+        results = self._open().search(asked.text, asked.page, everything=asked.show_all, explain=asked.explain)
+        return Found(
+            asked.text, results.page, tuple(map(_hit, results.hits)), results.total, results.has_more,
+            results.given_way, results.remarks, results.seconds,
+        )  # fmt: skip
+
+    def _open(self) -> Searcher:
+        with self._lock:
+            if self._searcher is None:
+                self._searcher = Searcher(self._folder, self._config)
+            else:
+                self._searcher.reopen()
+            return self._searcher
+
+
+def _hit(hit: Hit) -> HitShown:
+    dated_at = hit.published_at or hit.modified_at
+    return HitShown(
+        place=hit.place,
+        url=hit.url,
+        title=tuple(Piece(text, marked) for text, marked in pieces(hit.title, hit.title_marks)),
+        snippet=tuple(Piece(text, marked) for text, marked in pieces(hit.snippet, hit.snippet_marks)),
+        site=hit.site,
+        domain=hit.domain,
+        community=hit.community,
+        language=hit.language,
+        dated_at=None if dated_at is None else dated_at.timestamp(),
+        fetched_at=None if hit.fetched_at is None else hit.fetched_at.timestamp(),
+        times_mean=hit.times_mean,
+        score=hit.score,
+        explanation="" if hit.explanation is None else hit.explanation.line,
+    )
 
 
 def _ranks(folder: CrawlFolder) -> RanksShown | None:

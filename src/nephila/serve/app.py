@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nephila.errors import NephilaError
+from nephila.errors import NephilaError, UsageError
 from nephila.serve.api import ROUTES, Problem, Route, Session
 from nephila.serve.guard import COOKIE, Head, Refused, Rules, may_change, refusal, same, session
 from nephila.serve.metrics import CONTENT_TYPE, make_metrics
@@ -58,6 +58,7 @@ def make_app(sources: Sources, rules: Rules) -> ASGIApp:
         routes=routes,
         exception_handlers={
             HTTPException: _http_problem(pages),
+            UsageError: _told(pages, 400),
             NephilaError: _told(pages, 503),
             WrongParameter: _told(pages, 400),
         },
@@ -86,7 +87,7 @@ class Guarded:
             await send(message)
 
         token = request.query_params.get("token")
-        if token is not None and self._rules.token is not None and scope["method"] == "GET":
+        if token is not None and self._rules.token is not None and request.url.path == "/":
             refused = refusal(_head_of(request, bearer=token), self._rules)
             answer = _enter(self._rules.token, "/") if refused is None else self._refuse(request, refused)
             await answer(scope, receive, send_with_head)
@@ -128,6 +129,8 @@ def _question(route: Route, sources: Sources, rules: Rules) -> Callable[[Request
         try:
             row = route.ask(sources, read_query(request.scope["query_string"], route.parameters))
         except WrongParameter as wrong:
+            return _json(Problem(str(wrong)), 400)
+        except UsageError as wrong:
             return _json(Problem(str(wrong)), 400)
         except NephilaError as error:
             return _json(Problem(str(error)), 503)

@@ -20,6 +20,9 @@ HEIGHT: Final = 180
 TOP: Final = 12
 """Room above the highest mark, for the topmost label."""
 
+_FEWEST_SPANS: Final = 24
+"""A run that has just begun is drawn from the left, in bars that are no walls."""
+
 FETCHED, REDIRECTED, ANSWERED, FAILED = "fetched", "redirected", "answered", "failed"
 KINDS: Final = (FETCHED, REDIRECTED, ANSWERED, FAILED)
 KIND_NAMES: Final = {
@@ -91,7 +94,7 @@ def over_time(timeline: Timeline, *, running: bool) -> Chart | None:
             rates[kind_of(outcome)] += count / timeline.width_s
         rows.append(rates)
     top = nice_top(max(sum(row.values()) for row in rows))
-    wide = 100 / len(rows)
+    wide = 100 / max(len(rows), _FEWEST_SPANS)
     bars: list[Bar] = []
     for place, (span, rates) in enumerate(zip(spans, rows, strict=True)):
         floor = float(HEIGHT)
@@ -101,7 +104,7 @@ def over_time(timeline: Timeline, *, running: bool) -> Chart | None:
                 floor -= height
                 title = f"{_clock(span.at)}: {rates[kind]:,.1f} per second {KIND_NAMES[kind]}"
                 bars.append(Bar(_r(place * wide), _r(wide * 0.86), _r(floor), _r(height), kind, title))
-    return Chart(HEIGHT, _time_ticks([span.at for span in spans]), _ticks(top), tuple(bars))
+    return Chart(HEIGHT, _time_ticks([span.at for span in spans], wide), _ticks(top), tuple(bars))
 
 
 def log_log(bins: Sequence[RankBin]) -> Chart | None:
@@ -186,12 +189,11 @@ def _inset(part: float) -> float:
     return _r(2 + 96 * part)
 
 
-def _time_ticks(times: Sequence[float]) -> tuple[Tick, ...]:
-    wanted = 4
-    step = max(1, math.ceil(len(times) / wanted))
+def _time_ticks(times: Sequence[float], wide: float) -> tuple[Tick, ...]:
+    step = max(1, math.ceil(24 / wide))  # a label for every quarter of the width
     long = times[-1] - times[0] > 86_400
     return tuple(
-        Tick(_r(place * 100 / len(times)), _date(times[place]) if long else _clock(times[place]))
+        Tick(_r(place * wide), _date(times[place]) if long else _clock(times[place]))
         for place in range(0, len(times), step)
     )
 

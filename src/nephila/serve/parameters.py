@@ -61,7 +61,10 @@ class Given:
 def read_query(query: bytes, parameters: Sequence[Parameter]) -> Given:
     """The query of a request, or WrongParameter: unknown, doubled, missing and wrong ones are told by name."""
     known = {parameter.name: parameter for parameter in parameters}
-    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=50, errors="replace")
+    try:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=50, errors="replace")
+    except ValueError:
+        raise WrongParameter("The query has too many parts.") from None
     given: dict[str, str] = {}
     for name, value in pairs:
         if name not in known:
