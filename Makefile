@@ -51,7 +51,7 @@ bench-convert: $(VENV)/ready   ## CPU of each step of reading a page, and the jo
 	$(BIN)/python bench/convert.py pages /usr/share/doc
 	$(BIN)/python bench/convert.py links
 
-$(VENV)/ready: pyproject.toml src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
+$(VENV)/ready: pyproject.toml src/nephila/lab/_mixing.c src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nephila.lab
+from nephila.lab import mixing
 from nephila.lab.draw import (
     Quantiles,
     Stream,
@@ -15,13 +22,61 @@ from nephila.lab.draw import (
     geometric,
     geometric_table,
     key_of,
-    mix,
     permuted,
     site_key,
     web_key,
 )
+from nephila.lab.mixing import mix
+
+try:
+    from nephila.lab import _mixing
+except ImportError:
+    _mixing = None
 
 _WORDS = st.integers(min_value=0, max_value=2**64 - 1)
+_ANY = st.integers(-(2**80), 2**80)  # more than ever comes: both twins take everything modulo 2^64
+twins = pytest.mark.skipif(_mixing is None, reason="the compiled hash was not built here")
+
+
+@twins
+@given(_ANY, _ANY, st.lists(_ANY, max_size=6))
+def test_the_compiled_hash_and_its_twin_agree(key: int, number: int, parts: list[int]) -> None:
+    assert _mixing.draw(key, number) == mixing.draw(key, number)
+    assert _mixing.key_of(*parts) == mixing.key_of(*parts)
+    for stream in Stream:
+        assert _mixing.site_key(key, number, stream) == mixing.site_key(key, number, stream)
+
+
+@twins
+def test_the_compiled_hash_refuses_what_its_twin_refuses() -> None:
+    for hash_ in (_mixing, mixing):
+        for wrong in ((1,), (1, 2, 3), (1, None), (1.5, 2)):
+            with pytest.raises(TypeError):
+                hash_.draw(*wrong)
+        for wrong in ((1, 2), (1, 2, 3, 4), (1, 2, "3")):
+            with pytest.raises(TypeError):
+                hash_.site_key(*wrong)
+
+
+@twins
+def test_the_plain_hash_can_be_forced_and_makes_the_same_web() -> None:
+    # given the first pages of a small web, written by a process that was told to do without the compiled hash
+    asked = (
+        "import hashlib; from nephila.lab.web import Web; from nephila.config.sections import Lab; "
+        "from nephila.lab import draw; web = Web(Lab(sites=9)); "
+        "bodies = [web.answer(card.host, 8480, '/', card.address, 0.0).body for card in map(web.card, range(9))]; "
+        "print(draw.COMPILED, hashlib.sha256(b''.join(bodies)).hexdigest())"
+    )
+    source = str(Path(nephila.lab.__file__).parents[2])
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", asked], env={"PYTHONPATH": source} | pure, capture_output=True, check=True, text=True
+        ).stdout.split()
+        for pure in ({"NEPHILA_PURE": "1"}, {})
+    ]
+    # then they are the same pages
+    assert told[0][0] == "False" and told[1][0] == "True"
+    assert told[0][1] == told[1][1]
 
 
 def test_the_finaliser_is_that_of_splitmix64() -> None:

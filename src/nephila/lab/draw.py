@@ -2,31 +2,58 @@
 
 Nothing is drawn in order, so a page is computed without its neighbours; and no library's generator is used, because
 its streams may change between versions. Everything is integers up to the last step; the scalar functions and their
-numpy twins agree bit for bit. `mix` is the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+numpy twins agree bit for bit. The hash itself is compiled (`_mixing.c`) where it was built, else plain (`mixing.py`);
+NEPHILA_PURE=1 forces the plain one.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-MASK: Final = (1 << 64) - 1
-GOLDEN: Final = 0x9E3779B97F4A7C15
-_FIRST: Final = 0xBF58476D1CE4E5B9
-_SECOND: Final = 0x94D049BB133111EB
+from nephila.lab import mixing
+from nephila.lab.mixing import FIRST, GOLDEN, SECOND
+
+
+class Hash(Protocol):
+    """What `mixing` and `_mixing` both are."""
+
+    def draw(self, key: int, number: int, /) -> int: ...
+
+    def key_of(self, *parts: int) -> int: ...
+
+    def site_key(self, seed: int, site: int, stream: int, /) -> int: ...
+
+
+def _hash() -> tuple[Hash, bool]:
+    if os.environ.get("NEPHILA_PURE") != "1":
+        try:
+            from nephila.lab import _mixing  # type: ignore[attr-defined]
+        except ImportError:
+            pass
+        else:
+            return _mixing, True
+    return mixing, False
+
+
+_HASH, COMPILED = _hash()
+draw: Final = _HASH.draw
+key_of: Final = _HASH.key_of
+site_key: Final = _HASH.site_key
 
 Words = NDArray[np.uint64]
 
 # The same as numpy's own scalars: making them for every call costs more than the arithmetic of a small site.
-_FIRST_WORD: Final = np.uint64(_FIRST)
-_SECOND_WORD: Final = np.uint64(_SECOND)
+_FIRST_WORD: Final = np.uint64(FIRST)
+_SECOND_WORD: Final = np.uint64(SECOND)
 _BY_12: Final = np.uint64(12)
 _LOW_20: Final = np.uint64(0xFFFFF)
 _BY_27: Final = np.uint64(27)
@@ -65,49 +92,10 @@ class Stream(IntEnum):
     CODE = 23
 
 
-def mix(number: int) -> int:
-    """One 64-bit number from another; a bijection without visible structure."""
-    number = ((number ^ (number >> 30)) * _FIRST) & MASK
-    number = ((number ^ (number >> 27)) * _SECOND) & MASK
-    return number ^ (number >> 31)
-
-
-def key_of(*parts: int) -> int:
-    """The key of a stream of draws, such as key_of(seed, site, stream)."""
-    key = 0
-    for part in parts:  # mix, written out as in `draw`
-        key = (key + GOLDEN + part) & MASK
-        key = ((key ^ (key >> 30)) * _FIRST) & MASK
-        key = ((key ^ (key >> 27)) * _SECOND) & MASK
-        key ^= key >> 31
-    return key
-
-
-@lru_cache(maxsize=1 << 13)
-def _site_root(seed: int, site: int) -> int:
-    return key_of(seed, site)
-
-
-def site_key(seed: int, site: int, stream: Stream) -> int:
-    """key_of(seed, site, stream), where several streams of one site are asked for one after another."""
-    key = (_site_root(seed, site) + GOLDEN + stream) & MASK
-    key = ((key ^ (key >> 30)) * _FIRST) & MASK
-    key = ((key ^ (key >> 27)) * _SECOND) & MASK
-    return key ^ (key >> 31)
-
-
 @lru_cache(maxsize=256)
 def web_key(*parts: int) -> int:
     """key_of, for the few keys that all sites of a web have in common."""
     return key_of(*parts)
-
-
-def draw(key: int, number: int) -> int:
-    """The 64-bit draw of one number under a key: mix, written out because this is called by the dozen per page."""
-    word = (key + number * GOLDEN) & MASK
-    word = ((word ^ (word >> 30)) * _FIRST) & MASK
-    word = ((word ^ (word >> 27)) * _SECOND) & MASK
-    return word ^ (word >> 31)
 
 
 def draws(key: int, first: int, count: int) -> Words:
@@ -145,7 +133,7 @@ def permuted(key: int, number: int, size: int) -> int:
 class Table:
     """A distribution over 0 .. n-1 as cumulative thresholds of 32 bits; scalar and numpy picks agree."""
 
-    __slots__ = ("_limits", "_thresholds")
+    __slots__ = ("_limits", "thresholds")
 
     def __init__(self, weights: Sequence[float]) -> None:
         total = math.fsum(weights)
@@ -154,12 +142,12 @@ class Table:
         for weight in weights[:-1]:
             reached += weight
             thresholds.append(round(reached / total * (1 << 32)))
-        self._thresholds = thresholds
+        self.thresholds = thresholds
         self._limits: NDArray[np.uint64] = np.array(thresholds, dtype=np.uint64)
 
     def pick(self, word: int) -> int:
         """The value that the upper 32 bits of a draw stand for."""
-        return bisect_right(self._thresholds, word >> 32)
+        return bisect_right(self.thresholds, word >> 32)
 
     def picks(self, words: Words) -> NDArray[np.int64]:
         return self._limits.searchsorted(words >> UPPER_HALF, side="right")

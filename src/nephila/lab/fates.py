@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,9 +102,8 @@ _FAILS_FROM: Final = [
 _FAILURE_FATES: Final = np.array([fate for fate, _ in _FAILURES], dtype=np.uint8)
 
 
-@dataclass(frozen=True, slots=True)
-class Law:
-    """What all sites of one web have in common."""
+class Law(NamedTuple):
+    """What all sites of one web have in common. Part of the key of much that is kept, so it must be hashed fast."""
 
     seed: int
     sites: int

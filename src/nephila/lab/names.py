@@ -43,8 +43,8 @@ _SYLLABLES: Final = listed("""
     lee min seo kwon dong san hae byul nara world net cyber
 """)
 
-_DIGITS: Final = "0123456789"
 _SIGNS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_PAIRS: Final = tuple(first + second for first in _SIGNS for second in _SIGNS)
 _CODE: Final = re.compile(r"[0-9][0-9a-z]*")
 
 
@@ -57,10 +57,14 @@ def encode_number(number: int) -> str:
         tail += 1
         size *= 36
     code = ""
-    for _ in range(tail):
+    while tail > 1:
+        number, rest = divmod(number, 36 * 36)
+        code = _PAIRS[rest] + code
+        tail -= 2
+    if tail:
         number, rest = divmod(number, 36)
         code = _SIGNS[rest] + code
-    return _DIGITS[number] + code
+    return _SIGNS[number] + code
 
 
 def decode_number(code: str) -> int:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from nephila.lab.card import TONGUES, Card
-from nephila.lab.draw import GOLDEN, MASK, draw
+from nephila.lab.draw import draw
 from nephila.lab.links import Link
+from nephila.lab.mixing import GOLDEN, MASK
 from nephila.lab.paths import PathStyle, path_of
 from nephila.lab.skeleton import Skeleton
 from nephila.lab.spelling import (

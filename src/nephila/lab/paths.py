@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -29,6 +30,7 @@ _LENGTH_SCALE: Final = 20.674105  # makes the mean 71.78 over all documents, the
 _LENGTHS: Final = Table(
     [(length - 10) ** 2 * math.exp(-(length - 10) / _LENGTH_SCALE) for length in range(_SHORTEST, _LONGEST + 1)]
 )
+_LENGTH_THRESHOLDS: Final = _LENGTHS.thresholds
 
 _WORDS: Final = listed("""
     bbs board notice news product company intro about photo gallery event free info goods shop cafe club
@@ -103,7 +105,7 @@ def path_of(style: PathStyle, page: int) -> str:
     if page == 0:
         return "/"
     word = draw(style.key, page)
-    length = _SHORTEST + _LENGTHS.pick(word)
+    length = _SHORTEST + bisect_right(_LENGTH_THRESHOLDS, word >> 32)  # _LENGTHS.pick
     directory = DIRECTORIES[(style.first_directory + (word >> 8 & 0xFF) % style.directories) % _DIRECTORIES]
     start = word >> 16 & (_STEM_SIGNS - 1)
     form = word & 0xFF

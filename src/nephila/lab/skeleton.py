@@ -61,13 +61,8 @@ class Skeleton:
     size_bytes: NDArray[np.int32]
     kind: NDArray[np.uint8]  # index into KINDS
     copy: NDArray[np.bool_]  # the page has the same body as the page before it (S0-14)
+    shown: int  # how many pages can be written from it: to write one is to know whether the next is its copy
     whole: bool
-
-    @property
-    def shown(self) -> int:
-        """How many pages can be written from this skeleton: to write one is to know whether the next is its copy."""
-        pages = len(self.fate)
-        return pages if self.whole else max(pages - 1, 1)  # a home page has no copies
 
     @property
     def tree_pages(self) -> int:
@@ -181,6 +176,7 @@ def home_crown(law: Law, site: int) -> Skeleton:
         size_bytes=np.array([max(page_size(law.seed, site, 0), needed)], dtype=np.int32),
         kind=np.array([kind], dtype=np.uint8),
         copy=_PLAIN,
+        shown=1,
         whole=not children,
     )
 
@@ -230,7 +226,8 @@ def _dress(
     copies = copy.nonzero()[0]
     size[copies] = size[copies - 1]
     kind[copies] = kind[copies - 1]
-    return Skeleton(tuple(starts), first_child, fate, size.astype(np.int32), kind.astype(np.uint8), copy, whole)
+    shown = pages if whole else max(pages - 1, 1)  # a home page has no copies
+    return Skeleton(tuple(starts), first_child, fate, size.astype(np.int32), kind.astype(np.uint8), copy, shown, whole)
 
 
 @lru_cache(maxsize=16)

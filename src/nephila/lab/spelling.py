@@ -70,8 +70,15 @@ def reference(link: Link, where: Where, spelling: int) -> str:
             return origin
         return (origin if spelling & 7 else origin[5:]) + path
     choice = spelling & 7
-    if choice > 3 and where.directory:
-        written = _relative(path, where, spelling)
+    directory, queried, _ = where
+    if choice > 3 and directory:
+        if queried and path.startswith(queried):
+            written = path[len(queried) - 1 :]
+        elif path.startswith(directory):
+            rest = path[len(directory) :]
+            written = "./" + rest if not rest or spelling & 0x100 else rest
+        else:
+            written = "../" * (directory.count("/") - 1) + path[1:] or "./"
     elif choice > 1:
         written = path
     else:
@@ -85,17 +92,6 @@ def with_session(path: str, session: str) -> str:
     if session.startswith("sid="):
         return f"{front}?{query}&{session}" if mark else f"{front}?{session}"
     return f"{front};{session}{mark}{query}"
-
-
-def _relative(path: str, where: Where, spelling: int) -> str:
-    directory, queried, _ = where
-    if queried and path.startswith(queried):
-        return path[len(queried) - 1 :]
-    if path.startswith(directory):
-        rest = path[len(directory) :]
-        return "./" + rest if not rest or spelling & 0x100 else rest
-    above = "../" * (directory.count("/") - 1) + path[1:]
-    return above or "./"
 
 
 def attribute_of(link: Link, where: Where, spelling: int) -> bytes:
