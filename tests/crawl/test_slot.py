@@ -142,3 +142,14 @@ async def test_figures_of_a_site_are_committed_with_its_pages(slot: Slot) -> Non
     row = slot.state.site(1)
     assert row is not None
     assert (row.requested, row.known, row.delay_s) == (7, 9, 1.5)
+
+
+async def test_a_home_page_is_on_disk_with_the_visit_that_brought_it(slot: Slot) -> None:
+    # Without it a site that was killed would look unlike its aliases, and they would be collected too (S0-9).
+    context = a_site(slot)
+    await slot.flush()
+    context.home = b"checksum of home"
+    slot.note(context)
+    await slot.flush()
+    kept = slot.state.site(1)
+    assert kept is not None and kept.home == b"checksum of home"

@@ -149,6 +149,7 @@ class SiteFigures:
     known: int
     first_at: float | None
     last_at: float | None
+    home: bytes | None  # without it a site that was killed would look unlike its aliases
 
 
 @dataclass(slots=True)

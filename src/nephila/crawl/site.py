@@ -203,6 +203,7 @@ class SiteContext:
             self.known,
             self.first_at,
             self.last_at,
+            self.home,
         )
 
     def row(

@@ -258,7 +258,7 @@ class SlotState:
             run(f"INSERT OR REPLACE INTO sites ({', '.join(_SITE_COLUMNS)}) VALUES ({_marks(values)})", values)  # noqa: S608
         many(
             """UPDATE sites SET last_ms = ?, delay_s = ?, requested = ?, received_bytes = ?, known = ?, first_at = ?,
-               last_at = ? WHERE site = ?""",
+               last_at = ?, home = ? WHERE site = ?""",
             ((*astuple(figures), site) for site, figures in group.figures.items()),
         )
         many(
