@@ -10,6 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -405,6 +406,27 @@ async def test_a_kept_connection_that_went_stale_is_opened_again_once() -> None:
     assert [fetched.outcome for fetched in answers] == [Outcome.OK] * 6
     assert [fetched.retried for fetched in answers] == [False] + [True] * 5
     assert not any(fetched.reused for fetched in answers)
+
+
+async def test_a_stale_connection_is_not_opened_again_before_the_delay_is_over() -> None:
+    # The server may have seen the first of the two requests: then it must not see the second at once.
+    at: list[float] = []
+
+    async def act(visitor: Visitor) -> None:
+        at.append(time.monotonic())
+        if len(visitor.requests) == 2:
+            visitor.reset()
+            return
+        await visitor.say(answer(b"once"))
+
+    async with serving(act) as web:
+        asked = connection(web.port)
+        asked._shared = replace(asked._shared, again_s=0.05)
+        await asked.fetch(PAGE)
+        fetched = await asked.fetch(PAGE)
+        await asked.aclose()
+    assert (fetched.outcome, fetched.retried) == (Outcome.OK, True)
+    assert at[2] - at[1] >= 0.05
 
 
 async def test_a_fresh_connection_that_breaks_is_not_tried_again_here() -> None:  # A16

@@ -97,10 +97,11 @@ class Fetching:
     user_agent: str
     context: RememberingContext
     clock: Clock
+    again_s: float = 0.0  # simulated; the server may have seen the first of the two requests
 
 
-def fetching(net: Net, crawl: Crawl, clock: Clock) -> Fetching:
-    """The shared part of all connections, from the configuration."""
+def fetching(net: Net, crawl: Crawl, clock: Clock, again_s: float = 0.0) -> Fetching:
+    """The shared part of all connections, from the configuration; a stale one is reopened after `again_s`."""
     limits = Limits(
         connect_s=net.connect_timeout,
         header_s=net.header_timeout,
@@ -113,7 +114,7 @@ def fetching(net: Net, crawl: Crawl, clock: Clock) -> Fetching:
         header_caps=HeaderCaps(total_bytes=net.max_header_size),
     )
     context = client_context(verify=net.verify_tls)
-    return Fetching(limits, Allowed.parse(net.allow_private), user_agent(net), context, clock)
+    return Fetching(limits, Allowed.parse(net.allow_private), user_agent(net), context, clock, again_s)
 
 
 def judge(request: FetchRequest, reader: ResponseReader, decoded: Decoded) -> tuple[Outcome, str]:
@@ -176,6 +177,8 @@ class Connection:
             exchange = await self._ask(request, sent, started)
             if reused and not exchange.received_bytes and _went_stale(exchange.reader):
                 retried = True
+                await self._shared.clock.sleep(self._shared.again_s)
+                started = time.monotonic()  # the wait is ours, not the server's l-time
                 continue
             break
         reader = exchange.reader

@@ -61,7 +61,7 @@ class Setup:
 
 
 def make_setup(config: Config, clock: Clock) -> Setup:
-    shared = fetching(config.net, config.crawl, clock)
+    shared = fetching(config.net, config.crawl, clock, config.politeness.min_delay)
     return Setup(
         config=config,
         clock=clock,
