@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check truth real-sites bench-lab bench-rank bench-convert clean
+.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -38,6 +38,10 @@ truth: $(VENV)/ready           ## the lab's 10^5 pages collected, and compared w
 real-sites: $(VENV)/ready      ## three real manuals collected completely; needs apt-get and dpkg-deb
 	mkdir -p build/debs && cd build/debs && apt-get download httrack-doc anarchism mplayer-doc
 	NEPHILA_DEBS=build/debs $(BIN)/pytest -n0 tests/real
+
+KILLS ?= 1000
+crash: $(VENV)/ready           ## crawls killed KILLS times, at random and at named points; prints a table; takes an hour
+	$(BIN)/python tests/crash/long.py --kills $(KILLS)
 
 bench-lab: $(VENV)/ready       ## the lab's pages per second and memory at a million sites
 	$(BIN)/python bench/lab_server.py

@@ -1,0 +1,63 @@
+"""The long crash test: `make crash`, or `make crash KILLS=200`. Prints what it did and a table of what it found.
+
+A web of about 5,000 pages, one fifth of the kills at named points, the others at random times. Exit code 1 when
+there is a finding. A folder with a finding is kept for whoever wants to look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from nephila.config.sections import Lab
+from nephila.lab.serve import LabServer
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.crash.killing import POINTS, Campaign
+
+KILLS = 1000
+SITES = 100
+AT_POINTS = 0.2
+KINDS = (
+    "lost", "invented", "otherwise", "wrong digest", "wrong body", "twice in the catalogue", "twice in the archive",
+    "misplaced", "claimed", "unreadable", "damaged state", "wrong count", "unfinished", "overlap", "breach",
+    "refetched", "stopped",
+)  # fmt: skip
+
+
+def main(kills: int, sites: int, depth: int, seed: int) -> int:
+    place = Path(tempfile.mkdtemp(prefix="nephila-crash-"))
+    started = time.monotonic()
+    with LabServer(Lab(sites=sites, max_depth=depth, delay=0.005), processes=1) as lab:
+        campaign = Campaign(lab, place, seed, tell=lambda line: print(line, flush=True))
+        at_points = 0
+        for number in range(round(AT_POINTS * kills)):
+            at_points += campaign.kill_at(POINTS[number % len(POINTS)], 1 + number // len(POINTS) % 5)
+        campaign.random_kills(max(0, kills - campaign.spent))
+    found = Counter(finding.kind for finding in campaign.findings)
+    print(f"\n{campaign.spent} kills, {campaign.crawls} crawls, {campaign.pages:,} pages, "
+          f"{time.monotonic() - started:,.0f} s, seed {seed}")  # fmt: skip
+    print("  kills: " + ", ".join(f"{whom} {count}" for whom, count in campaign.kills.most_common()))
+    for kind in KINDS:
+        print(f"  {kind:<24} {found[kind]:>6}")
+    print(f"  requests made again      {campaign.again:>6}   {campaign.again / max(1, campaign.spent):.2f} per kill")
+    if campaign.resumes_s:
+        print(f"  start to first request   {statistics.median(campaign.resumes_s):>6.2f} s median, "
+              f"{max(campaign.resumes_s):.2f} s at most")  # fmt: skip
+    print(f"kept for a look: {place}" if campaign.findings else "nothing lost, nothing twice, nobody asked too soon")
+    return 1 if campaign.findings else 0
+
+
+if __name__ == "__main__":
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--kills", type=int, default=KILLS)
+    words.add_argument("--sites", type=int, default=SITES)
+    words.add_argument("--depth", type=int, default=2)
+    words.add_argument("--seed", type=int, default=1)
+    given = words.parse_args()
+    sys.exit(main(given.kills, given.sites, given.depth, given.seed))
