@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,23 @@ def test_a_crawl_has_the_ranks_of_its_graph_by_any_block(
     assert explain(folder.path, report.top[0].name).rank == pytest.approx(true.max())
     assert command_line(["rank", "--why", report.top[0].name, "-C", str(folder.path)]) == 0
     assert report.top[0].name in capsys.readouterr().out
+
+
+def test_a_ranking_says_how_far_its_input_can_be_trusted(folder: CrawlFolder, inline: Engine) -> None:  # S3-25
+    # given 5 requested URLs, 4 of them HTML, one a copy, two near copies of each other; 3 URLs never requested
+    at = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(5)]
+    pages = [page(number, fetched_at=at[number]) for number in range(3)]
+    pages += [page(3, duplicate_of=0, fetched_at=at[3]), page(4, code=404, fetched_at=at[4])]
+    counts = [{"page_id": number, "cluster": cluster} for number, cluster in enumerate([0, None, 0, 0, None])]
+    unfetched = [{"url": f"http://s0.example/u{number}", "outcome": "limit"} for number in range(3)]
+    tables(folder, pages=pages, page_counts=counts, unfetched=unfetched, links=[link(0, 1)], sites=[site(0)])
+    # when they are ranked
+    found = run(Rank(), folder, inline).footing
+    # then the report says how complete, how free of duplicates and how current they are
+    assert found is not None
+    assert (found.urls_known, found.urls_requested, found.complete) == (8, 5, 5 / 8)
+    assert (found.duplicates_left_out, found.near_duplicates, found.duplicate_free) == (1, 1, 2 / 3)
+    assert (found.newest_fetch_at, found.median_lag_s, found.longest_lag_s) == (at[2], 3600, 7200)
 
 
 def test_a_crawl_without_tables_says_what_to_do(folder: CrawlFolder, inline: Engine) -> None:

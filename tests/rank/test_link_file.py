@@ -67,6 +67,18 @@ def test_a_limit_makes_buckets_and_not_another_file(loops: str, tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.links", "b.links"]
 
 
+def test_a_bucket_may_hold_many_links(tmp_path: Path) -> None:
+    # given more links to a few pages than a block of waiting links holds, and next to no memory
+    chance = np.random.default_rng(2)
+    count = 1_300_000
+    sources, targets = chance.integers(0, 200_000, count).astype(np.uint32), chance.integers(0, 5, count)
+    parts = [(sources[i::3].copy(), targets[i::3].astype(np.uint32)) for i in range(3)]
+    roomy = build(tmp_path / "a.links", np.arange(200_000), parts, 1 << 30)
+    narrow = build(tmp_path / "b.links", np.arange(200_000), parts, 1000)
+    assert (roomy.buckets, narrow.buckets) == (1, 256)
+    assert (tmp_path / "a.links").read_bytes() == (tmp_path / "b.links").read_bytes()
+
+
 def test_long_rows_are_sorted_too(loops: str, tmp_path: Path) -> None:
     edges = [(source, 0) for source in reversed(range(1, 5000))] * 2
     file = file_of(edges, 5000, tmp_path)

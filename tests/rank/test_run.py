@@ -162,6 +162,30 @@ def test_blocks_of_a_file_serve_every_method(inline: Engine, tmp_path: Path) -> 
         run_graph(Rank(), tmp_path, graph, inline, blocks_file=edge_file(tmp_path, [(0, 1)], "few.tsv"))
 
 
+def test_a_block_file_may_name_more_ids_than_there_are(inline: Engine, tmp_path: Path) -> None:
+    # given ids with gaps, and blocks of ids in the gaps and beyond
+    graph = edge_file(tmp_path, [(2, 5), (5, 9), (9, 2)])
+    blocks = edge_file(tmp_path, [(2, 1), (3, 8), (5, 1), (6, 8), (9, 2), (10, 8), (10**6, 8)], "blocks.tsv")
+    report = run_graph(Rank(method="blocks"), tmp_path, graph, inline, blocks_file=blocks)
+    # then every page is in the block of its own line
+    assert {one.page_id: round(one.rank, 9) for one in report.top_sites} == {1: round(2 / 3, 9), 2: round(1 / 3, 9)}
+
+
+def test_words_name_sites_domains_and_blocks(inline: Engine, tmp_path: Path) -> None:
+    urls = ["http://a.example.org/", "http://b.example.org/x", "http://other.net/"]
+    path = tmp_path / "urls.tsv"
+    path.write_text(f"{urls[0]}\t{urls[1]}\n{urls[1]}\t{urls[0]}\n{urls[2]}\t{urls[0]}\n")
+    report = run_graph(Rank(), tmp_path, path, inline, kind=IdKind.TEXT)
+    assert report.top_sites[0].name == "http://a.example.org"
+    assert [one.name for one in report.top_domains] == ["example.org", "other.net"]
+    (tmp_path / "blocks.tsv").write_text("".join(f"{url}\t{name}\n" for url, name in zip(urls, "NNM", strict=True)))
+    given = {"kind": IdKind.TEXT, "blocks_file": tmp_path / "blocks.tsv"}
+    assert [one.name for one in run_graph(Rank(), tmp_path, path, inline, **given).top_sites] == ["N", "M"]
+    (tmp_path / "blocks.tsv").write_text(f"{urls[0]}\tN\n")
+    with pytest.raises(NephilaError, match="which block 'http"):
+        run_graph(Rank(), tmp_path, path, inline, **given)
+
+
 def test_a_teleport_file_and_topics_make_ranks_of_their_own(inline: Engine, tmp_path: Path) -> None:
     edges = random_edges(4, 40, 200)
     pages = sorted({page for edge in edges for page in edge})
@@ -227,7 +251,7 @@ def test_single_precision_and_a_tight_memory_limit_give_the_same_order(inline: E
     assert tight == whole
     assert single == pytest.approx(whole, rel=1e-3)
     assert sorted(path.name for path in (tmp_path / "b" / "rank").iterdir()) == [
-        "lock", "pages.links", "ranks.parquet", "report.json",
+        "lock", "pages.links", "rank.svg", "ranks.parquet", "report.json",
     ]  # fmt: skip
 
 

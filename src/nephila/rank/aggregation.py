@@ -14,7 +14,8 @@ Each agent holds a range of rows, whole blocks, and the links into them. A round
 S0's Fig. 4 says "repeat" without anything that changes (I0-8); here it means something: the fixed point is PageRank
 itself, and the number of rounds hardly depends on the damping within blocks, because agents solve that alone. One
 round costs 8 bytes per border row and per pair of linked blocks each way. Needs d < 1 and blocks that are ranges of
-rows. Bytes count everything but the final ranks, which in S0 stay with their agents.
+rows. Bytes count everything but the first and the final ranks, which in S0 stay with their agents. A rerun begins with
+the last ranks: where little was changed, few rounds are left.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import asyncio
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -46,6 +48,7 @@ from nephila.rank.block_messages import (
     whole_numbers,
 )
 from nephila.rank.blockrank import Partition
+from nephila.rank.gauss_seidel import norm_of_leaking
 from nephila.rank.link_file import Links
 from nephila.rank.methods import Ranking
 from nephila.rank.pagerank import Problem
@@ -64,14 +67,26 @@ def rank_blocks(links: Links, link_file: Path, partition: Partition, problem: Pr
         return Ranking(np.zeros(0), (), 0, 0, 0.0)
     if (np.diff(partition.block) < 0).any():
         raise UsageError("The method blocks needs pages in the order of their blocks; rank with that rank.block first.")
-    return asyncio.run(_rank(links, link_file, partition, problem, engine))
+    with TemporaryDirectory(prefix="start-", dir=link_file.parent) as room:
+        start = _write_start(Path(room) / "y", links, problem)
+        return asyncio.run(_rank(links, link_file, partition, problem, engine, start))
 
 
-async def _rank(links: Links, link_file: Path, partition: Partition, problem: Problem, engine: Engine) -> Ranking:
+def _write_start(path: Path, links: Links, problem: Problem) -> Path | None:
+    """The last ranks as a start for all agents, in a file beside the link file, where these read their links, too."""
+    if problem.start is None:
+        return None
+    (problem.start * norm_of_leaking(problem.start, links, problem.damping)).astype("<f8").tofile(path)
+    return path
+
+
+async def _rank(
+    links: Links, link_file: Path, partition: Partition, problem: Problem, engine: Engine, start: Path | None
+) -> Ranking:
     starts = np.concatenate(([0], np.cumsum(partition.sizes)))
     cuts = shard_bounds(links, starts, engine.workers)
     shards = [
-        Shard(link_file, first, last, starts[:-1].astype(np.int64).tobytes(), problem.damping, LOCAL_SWEEPS)
+        Shard(link_file, first, last, starts[:-1].astype(np.int64).tobytes(), problem.damping, LOCAL_SWEEPS, start)
         for first, last in pairwise(cuts)
     ]
     handles = await engine.spawn(agent, shards)

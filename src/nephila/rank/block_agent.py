@@ -92,15 +92,22 @@ def _hold(shard: Shard) -> tuple[Holding, int, int]:
     block = np.searchsorted(starts, members, side="right") - 1
     degrees = links.degrees[first:last].copy()
     pair, pairs = _pairs(block, number, offsets, degrees)
-    # Until the first exchange every page gives what it would give if all ranks were equal.
     z = np.zeros(len(members))
-    z[:rows] = np.divide(1 / file.links.pages, degrees, out=np.zeros(rows), where=degrees > 0)
+    z[:rows] = np.divide(_start(shard, file.links.pages), degrees, out=np.zeros(rows), where=degrees > 0)
     held = Holding(
         offsets, number.astype(np.uint32), degrees, z, foreign, block, pair, pairs,
         (1 - shard.damping) / file.links.pages, shard.damping,
     )  # fmt: skip
     first_block = int(np.searchsorted(starts, first, side="right")) - 1
     return held, first_block, int(np.searchsorted(starts, last, side="left")) - first_block
+
+
+def _start(shard: Shard, pages: int) -> Any:
+    """The values of my rows before the first exchange: those of the last ranking, or all alike."""
+    rows = shard.last - shard.first
+    if shard.start is None:
+        return np.full(rows, 1 / pages)
+    return np.fromfile(shard.start, "<f8", rows, offset=8 * shard.first)
 
 
 def _pairs(block: Any, number: Any, offsets: Offsets, degrees: Degrees) -> tuple[Any, tuple[Any, Any]]:

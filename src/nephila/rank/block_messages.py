@@ -20,7 +20,10 @@ _MORE, _LAST = b"\x00", b"\x01"
 
 
 class Shard(msgspec.Struct, frozen=True):
-    """What an agent is given: its rows, and where every block begins. Its links lie beside it in the link file."""
+    """What an agent is given: its rows, and where every block begins. Its links lie beside it in the link file.
+
+    `start` is a file with the values of all rows to begin with, 8 bytes each; without one all ranks begin alike.
+    """
 
     link_file: Path
     first: int
@@ -28,6 +31,7 @@ class Shard(msgspec.Struct, frozen=True):
     block_starts: bytes
     damping: float
     local_sweeps: int
+    start: Path | None = None
 
 
 class Needs(msgspec.Struct, frozen=True, array_like=True, tag="needs"):

@@ -18,6 +18,7 @@ is the form in which repetition means something, and which is exact.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -27,12 +28,15 @@ from scipy import sparse
 
 from nephila.rank import kernel
 from nephila.rank.arrays import Blocks, Ranks
+from nephila.rank.extrapolation import Extrapolating
 from nephila.rank.gauss_seidel import Sweeping
 from nephila.rank.link_file import Links
-from nephila.rank.pagerank import Pulling
+from nephila.rank.pagerank import THREADS, Pulling
 from nephila.rank.stopping import Rule, is_met
 
 _ROWS_AT_ONCE: Final = 1 << 22
+_LINKS_AT_ONCE: Final = 1 << 18
+"""Local ranks are solved for blocks of so many links at a time: they and their ranks fit into a core's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,10 @@ class Partition:
 
     @classmethod
     def of(cls, blocks: Blocks) -> Partition:
+        if len(blocks) and bool((blocks[1:] >= blocks[:-1]).all()):  # in order, as most often: no need to sort
+            starts = np.flatnonzero(np.diff(blocks, prepend=blocks[0] - 1))
+            sizes = np.diff(starts, append=len(blocks))
+            return cls(np.repeat(np.arange(len(starts)), sizes), blocks[starts], sizes)
         number, block = np.unique(blocks, return_inverse=True)
         return cls(block.astype(np.int64), number, np.bincount(block, minlength=len(number)))
 
@@ -64,38 +72,78 @@ class Flows:
     dangling: Ranks
 
 
-def inner_links(links: Links, partition: Partition) -> Links:
-    """The links within blocks alone, with the degrees that they give."""
-    lengths, kept = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
-    degrees = np.zeros(links.pages, np.uint64)
-    for first, last, rows, sources in _pieces(links):
-        chosen = partition.block[rows] == partition.block[sources]
-        lengths.append(np.bincount(rows[chosen] - first, minlength=last - first))
-        kept.append(sources[chosen])
-        kernel.LOOPS.count(kept[-1], degrees)
-    offsets = np.cumsum(np.concatenate(lengths)).astype(np.uint64)
-    return Links(offsets, np.concatenate(kept), degrees.astype(np.uint32))
-
-
 def local_ranks(links: Links, partition: Partition, damping: float, stop: Rule) -> tuple[Ranks, int]:
-    """The PageRank of every page within its block, all blocks at once, and the sweeps it took."""
-    inner = inner_links(links, partition)
-    teleport = 1 / partition.sizes[partition.block]
-    pages = links.pages
-    if not pages:
+    """The PageRank of every page within its block, and the most sweeps that a block took.
+
+    Blocks know nothing of each other, so that some are solved at a time, in the cache and on all cores.
+    """
+    if not links.pages:
         return np.zeros(0), 0
     if damping >= 1:
         damping = 1 - 1e-12  # a block without circle has no other limit
-    z = np.divide(teleport, inner.degrees, out=np.zeros(pages), where=inner.degrees > 0)
-    rounds = 0
-    with Sweeping(inner, damping, teleport) as sweeping, Pulling(inner, np.float64) as pulling:
+    local = np.empty(links.pages)
+    shares = _shares(links, partition)
+    with ThreadPoolExecutor(min(THREADS, len(shares))) as pool:
+        tasks = [pool.submit(_solve_share, links, partition, share, damping, stop, local) for share in shares]
+        return local, max(task.result() for task in tasks)
+
+
+def _shares(links: Links, partition: Partition) -> list[tuple[int, int]]:
+    """Ranges of rows that are whole blocks, of some links each; all rows at once where blocks are no ranges."""
+    starts = np.flatnonzero(np.diff(partition.block)) + 1
+    if len(starts) + 1 != partition.count:
+        return [(0, links.pages)]
+    parts = max(1, links.links // _LINKS_AT_ONCE)
+    wanted = np.array([links.links * part // parts for part in range(1, parts)], np.uint64)
+    cuts = (
+        starts[np.minimum(np.searchsorted(links.offsets[starts], wanted), len(starts) - 1)] if len(starts) else starts
+    )
+    return list(pairwise(sorted({0, links.pages, *(int(row) for row in cuts)})))
+
+
+def _solve_share(
+    links: Links, partition: Partition, share: tuple[int, int], damping: float, stop: Rule, local: Ranks
+) -> int:
+    """Rank the blocks of a range of rows, which are whole, into `local`; the sweeps it took."""
+    first, last = share
+    inner, members = _inner_links(links, partition, first, last)
+    block, count = _renumbered(members)
+    teleport = 1 / partition.sizes[members]
+    degrees = inner.degrees
+    z = np.divide(teleport, degrees, out=np.zeros(len(teleport)), where=degrees > 0)
+    sweeps = 0
+    with Sweeping(inner, damping) as sweeping, Pulling(inner, np.float64) as pulling:
+        extrapolating = Extrapolating(degrees, None)
         while True:
-            change = sweeping.sweep(z, rounds) / partition.count
-            rounds += 1
-            if is_met(stop, rounds, change):
+            change = sweeping.sweep(z, sweeps, 1 - damping, teleport) / count
+            sweeps += 1
+            if is_met(stop, sweeps, change):
                 break
-        local: Ranks = damping * pulling.sums(z) + (1 - damping) * teleport
-    return local / partition.sums(local)[partition.block], rounds
+            extrapolating.swept(z)
+        ranks = damping * pulling.sums(z) + (1 - damping) * teleport
+    local[first:last] = ranks / np.bincount(block, weights=ranks)[block]
+    return sweeps
+
+
+def _inner_links(links: Links, partition: Partition, first: int, last: int) -> tuple[Links, Any]:
+    """The links within the blocks of the rows [first, last), numbered from `first` on; and the block of each row."""
+    offsets = links.offsets[first : last + 1].astype(np.int64)
+    sources, base = links.part(first, last)
+    sources = sources[offsets[0] - base : offsets[-1] - base]
+    members = partition.block[first:last]
+    rows = np.repeat(np.arange(last - first, dtype=np.uint32), np.diff(offsets))
+    chosen = partition.block[sources] == members[rows]
+    kept = sources[chosen] - np.uint32(first)
+    ends = np.concatenate(([0], np.cumsum(np.bincount(rows[chosen], minlength=last - first))))
+    degrees = np.zeros(last - first, np.uint32)
+    kernel.LOOPS.count(kept, degrees)
+    return Links(ends.astype(np.uint64), kept, degrees), members
+
+
+def _renumbered(members: Any) -> tuple[Any, int]:
+    """Blocks by numbers from 0 on, and how many there are."""
+    numbers, places = np.unique(members, return_inverse=True)
+    return places, len(numbers)
 
 
 def flows(links: Links, partition: Partition, weight: Ranks) -> Flows:

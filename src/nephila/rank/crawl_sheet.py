@@ -14,6 +14,7 @@ import numpy as np
 
 from nephila.rank.arrays import NOWHERE
 from nephila.rank.edge_list import PIECE_ROWS
+from nephila.rank.footing import footing
 from nephila.rank.gathering import Rows, as_rows
 from nephila.rank.link_building import Piece
 from nephila.rank.parquet_columns import batches, look_up, read_columns
@@ -49,7 +50,8 @@ def crawl_sheet(folder: CrawlFolder, unit: Unit, duplicates: Literal["drop", "me
             inside = (from_rows != NOWHERE) & (to_rows != NOWHERE)
             yield from_rows[inside], to_rows[inside]
 
-    return Sheet(rows, groups, pieces, lambda: counted[0], crawl_naming(folder))
+    copies = int((copy_of >= 0).sum())
+    return Sheet(rows, groups, pieces, lambda: counted[0], crawl_naming(folder), lambda: footing(folder, rows, copies))
 
 
 def _pages(files: Any, alias_sites: Any) -> tuple[Any, Any, Any, Any, Any]:

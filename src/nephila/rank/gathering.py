@@ -16,6 +16,7 @@ from typing import IO, Any, Final, Self, cast
 
 import numpy as np
 
+from nephila.rank import kernel
 from nephila.rank.arrays import NOWHERE, Ids, Pages
 from nephila.rank.edge_list import Pair
 from nephila.rank.link_building import Piece
@@ -54,7 +55,8 @@ class Spool:
             if not len(sources):
                 continue
             self.links += len(sources)
-            self.largest = max(self.largest, int(sources.max()), int(targets.max()))
+            largest = max(int(sources.max()), int(targets.max()))
+            self.largest = max(self.largest, largest)
             if self._file is None and self.links > self._most:
                 with disk_errors(self._room):
                     self._file = self._stack.enter_context((self._room / "links").open("w+b"))
@@ -62,7 +64,7 @@ class Spool:
                 with disk_errors(self._room):
                     self._file.write(np.stack((sources, targets), axis=1).tobytes())
             else:
-                self._waiting.append(sources, targets)
+                self._waiting.append(sources, targets, largest)
 
     def read(self) -> Iterator[tuple[Any, Any]]:
         yield from self._waiting.read()
@@ -96,13 +98,18 @@ class Rows:
         """Every id that occurs is a row, in the order of the ids."""
         if spool.largest < _SPARSE * (spool.links + 1024):
             seen = np.zeros(spool.largest + 1, np.bool_)
-            for sources, targets in spool.read():
-                seen[sources] = True
-                seen[targets] = True
+            for pair in spool.read():
+                for pages in pair:
+                    if pages.dtype == np.uint32:
+                        kernel.LOOPS.mark(pages, seen)
+                    else:
+                        seen[pages] = True
             ids = np.flatnonzero(seen).astype(np.int64, copy=False)
             if len(ids) == len(seen):
-                return cls(ids, ids.astype(np.uint32), dense=True)
-            return cls(ids, (np.cumsum(seen) - 1).astype(np.uint32))
+                return cls(ids, None, dense=True)
+            table = np.cumsum(seen, dtype=np.uint32) - np.uint32(1)
+            table[~seen] = NOWHERE
+            return cls(ids, table)
         ids = np.zeros(0, np.int64)
         for sources, targets in spool.read():
             ids = np.union1d(ids, np.union1d(sources, targets).astype(np.int64))
@@ -111,11 +118,11 @@ class Rows:
     def in_order_of(self, keys: list[Any]) -> tuple[Self, Any]:
         """The same ids in another order of rows, by the last key first as numpy.lexsort has it; and that order."""
         order = np.lexsort((self.ids, *keys))
-        if self.table is None:
+        if self.table is None and not self.dense:
             place = np.empty(len(order), np.uint32)
             place[order] = np.arange(len(order), dtype=np.uint32)
             return type(self)(self.ids[order], None, (self.ids, place)), order
-        table = np.full(len(self.table), NOWHERE, np.uint32)
+        table = np.full(len(self.ids) if self.table is None else len(self.table), NOWHERE, np.uint32)
         ids = self.ids[order]
         table[ids] = np.arange(len(ids), dtype=np.uint32)
         return type(self)(ids, table), order

@@ -6,13 +6,16 @@ NEPHILA_PURE=1 forces the twin. Callers say `kernel.LOOPS.sweep(...)`, so that a
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nephila.rank import plain
 from nephila.rank.arrays import Degrees, Offsets, Pages, Reals
+
+FORM: Final = 2
+"""The form of the functions below; a kernel built from an older file has another, and its twin serves instead."""
 
 
 class Loops(Protocol):
@@ -28,15 +31,16 @@ class Loops(Protocol):
         width: int, /,
     ) -> None: ...  # fmt: skip
 
-    def count(self, pages: Pages, counts: NDArray[np.uint64], /) -> bool: ...
+    def count(self, pages: Pages, counts: NDArray[np.uint64] | NDArray[np.uint32], /) -> bool: ...
+
+    def mark(self, pages: Pages, seen: NDArray[np.bool_], /) -> bool: ...
 
     def scatter(
-        self, sources: Pages, targets: Pages, cursor: NDArray[np.uint64], rows: Pages, edge_base: int, first: int,
-        last: int, /,
-    ) -> bool: ...  # fmt: skip
+        self, sources: Pages, targets: Pages, cursor: NDArray[np.uint64], rows: Pages, first: int, last: int, /
+    ) -> bool: ...
 
     def tidy(
-        self, offsets: Offsets, sources: Pages, edge_base: int, lengths: NDArray[np.uint32], first: int, last: int, /
+        self, offsets: Offsets, sources: Pages, lengths: NDArray[np.uint32], first: int, last: int, /
     ) -> tuple[int, int]: ...
 
     def parse(
@@ -51,7 +55,8 @@ def _loops() -> tuple[Loops, bool]:
         except ImportError:
             pass
         else:
-            return _kernel, True
+            if getattr(_kernel, "FORM", 1) == FORM:
+                return _kernel, True
     return plain, False
 
 

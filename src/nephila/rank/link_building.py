@@ -2,9 +2,10 @@
 
 In come pieces of links as row numbers, out comes the link file. Pieces are kept as they come, 8 bytes a link; when
 they pass the limit they go to bucket files by target (an external bucket sort), and from then on a bucket at a time is
-in memory. A bucket becomes rows by counting: count the links of each row, put each source into its row, then sort the
-rows and drop repetitions and self-links (DESIGN: Ranked nodes). At the peak a link costs 12 bytes: 8 for the piece, 4
-for its place in the row.
+in memory. A bucket becomes rows by counting: count the links of each row, then, a range of rows after the other, put
+each source into its row, sort the rows and drop repetitions and self-links (DESIGN: Ranked nodes). Each range reads all
+pieces again, which is cheap, and is written before the next begins: at the peak a link costs 9 bytes, 8 as it waits and
+4 in its row while its range is at work.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -24,11 +26,12 @@ from nephila.errors import NephilaError, UsageError
 from nephila.rank import kernel
 from nephila.rank.arrays import MOST_PAGES, Ids, Offsets, Pages
 from nephila.rank.link_file import Direction, header, layout
-from nephila.rank.waiting import Waiting
+from nephila.rank.waiting import Waiting, mapped
 from nephila.store.durable import aside_of, disk_errors, make_directory, publish
 
-BYTES_PER_LINK: Final = 12
+BYTES_PER_LINK: Final = 9
 BUCKETS: Final = 256
+RANGES: Final = 16
 _THREADS: Final = 2
 _SPILLED_AT_ONCE: Final = 1 << 16
 
@@ -88,7 +91,7 @@ def _write_columns(file: IO[bytes], ids: Ids, degrees: Pages, lengths: Pages, bu
 def _write_rows(file: IO[bytes], aside: Path, sorting: _Sorting, place: int) -> tuple[Built, Pages, Pages]:
     """Write the rows of one bucket after the other; the length of each row and how often each page is a source."""
     lengths = np.zeros(sorting.pages, np.uint32)
-    degrees = np.zeros(sorting.pages, np.uint64)
+    degrees = np.zeros(sorting.pages, np.uint32)
     came, kept, selves, buckets = sorting.links, 0, 0, 0
     file.seek(place)
     for first, last, pieces in sorting.buckets():
@@ -99,41 +102,44 @@ def _write_rows(file: IO[bytes], aside: Path, sorting: _Sorting, place: int) -> 
             selves += self_links
             with disk_errors(aside):
                 rows.astype("<u4", copy=False).tofile(file)
-    return Built(kept, selves, came - kept - selves, buckets), lengths, degrees.astype(np.uint32)
+    return Built(kept, selves, came - kept - selves, buckets), lengths, degrees
 
 
 def _rows(pieces: Waiting, first: int, last: int, lengths: Pages) -> Iterator[tuple[Pages, int]]:
-    """The rows [first, last) of one bucket in order, in a few parts; `pieces` is emptied."""
-    counts = np.zeros(last - first + 1, np.uint64)
+    """The rows [first, last) of one bucket in order, a range at a time; `pieces` is emptied."""
+    begins = np.zeros(last - first + 1, np.uint64)
     for _, targets in pieces.read():
-        if not kernel.LOOPS.count(targets if first == 0 else targets - np.uint32(first), counts[1:]):
+        if not kernel.LOOPS.count(targets if first == 0 else targets - np.uint32(first), begins[1:]):
             raise NephilaError("A link leads to a page outside the link file; this is an error of Nephila's own.")
-    np.cumsum(counts, out=counts)
-    rows = np.empty(int(counts[-1]), np.uint32)
-    halves = _halves(counts, first, last)
-    # Row v is filled from the beginning, which stands at place v + 1; when it is full its end stands there, and the
-    # one array has become the offsets.
-    offsets = np.zeros(last + 1, np.uint64)
-    offsets[first + 1 :] = counts[:-1]
-    del counts
-    cursor = offsets[1:]
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for sources, targets in pieces.drain():
-            tasks = [pool.submit(kernel.LOOPS.scatter, sources, targets, cursor, rows, 0, a, b) for a, b in halves]
-            if not all(task.result() for task in tasks):
+    np.cumsum(begins, out=begins)
+
+    def fill(begin: int, end: int) -> tuple[Pages, int]:
+        # Row v is filled from its beginning, which stands at place v + 1; when it is full its end stands there, and
+        # the one array has become the offsets.
+        offsets = np.zeros(end - begin + 1, np.uint64)
+        offsets[1:] = begins[begin - first : end - first] - begins[begin - first]
+        rows = mapped(int(begins[end - first] - begins[begin - first]), np.uint32)
+        for sources, targets in pieces.read():
+            if not kernel.LOOPS.scatter(sources, targets, offsets[1:], rows, begin, end):
                 raise NephilaError("A row of links overflowed; this is an error of Nephila's own.")
-        tidied = [(a, pool.submit(kernel.LOOPS.tidy, offsets, rows, 0, lengths[a:b], a, b)) for a, b in halves]
-        for begin, task in tidied:
-            kept, selves = task.result()
-            place = int(offsets[begin])
-            yield rows[place : place + kept], selves
+        kept, selves = kernel.LOOPS.tidy(offsets, rows, lengths[begin:end], begin, end)
+        return rows[:kept], selves
+
+    ranges = [(first + begin, first + end) for begin, end in _ranges(begins)]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for wave in range(0, len(ranges), _THREADS):
+            tasks = [pool.submit(fill, begin, end) for begin, end in ranges[wave : wave + _THREADS]]
+            while tasks:
+                yield tasks.pop(0).result()
+    pieces.clear()
 
 
-def _halves(ends: Offsets, first: int, last: int) -> list[tuple[int, int]]:
-    """Two ranges of rows with about the same number of links; `ends` are the offsets from row `first` on."""
-    middle = first + int(np.searchsorted(ends, ends[-1] // 2))
-    middle = min(max(middle, first), last)
-    return [(first, middle), (middle, last)]
+def _ranges(begins: Offsets) -> list[tuple[int, int]]:
+    """Ranges of rows with about the same number of links; row v begins at begins[v]."""
+    links, last = int(begins[-1]), len(begins) - 1
+    wanted = np.array([links * part // RANGES for part in range(1, RANGES)], np.uint64)
+    inner = np.searchsorted(begins, wanted)
+    return list(pairwise(sorted({0, last, *(min(int(row), last) for row in inner)})))
 
 
 class _Sorting:
@@ -172,7 +178,7 @@ class _Sorting:
             file.truncate(0)
             bucket = Waiting()
             bucket.append(pairs[:, 0], pairs[:, 1])
-            del pairs
+            del pairs  # the bucket has its own copy
             yield first, last, bucket
 
     def _spill(self) -> None:

@@ -23,6 +23,7 @@ that the kernel may trust it.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -95,7 +96,8 @@ class Links:
 
     def lengths(self) -> Ids:
         """How many links each row holds."""
-        return self.offsets[1:].astype(np.int64) - self.offsets[:-1].astype(np.int64)
+        places: Ids = self.offsets.view(np.int64)
+        return places[1:] - places[:-1]
 
     def of(self, page: int) -> Pages:
         """The sources of the links to one page."""
@@ -105,9 +107,10 @@ class Links:
     def bounds(self, parts: int) -> list[int]:
         """Row numbers that cut the rows into `parts` ranges of about the same number of links and pages."""
         weight_of_row = max(1, self.links // max(self.pages, 1) // 2)
-        wanted = np.linspace(0, self.links + weight_of_row * self.pages, parts + 1)[1:-1]
-        work = self.offsets.astype(np.float64) + weight_of_row * np.arange(self.pages + 1, dtype=np.float64)
-        return [0, *(int(row) for row in np.searchsorted(work, wanted)), self.pages]
+        work = self.links + weight_of_row * self.pages
+        before = lambda row: int(self.offsets[row]) + weight_of_row * row  # noqa: E731
+        inner = (bisect_left(range(self.pages), work * part // parts, key=before) for part in range(1, parts))
+        return [0, *inner, self.pages]
 
 
 @dataclass(frozen=True, slots=True)

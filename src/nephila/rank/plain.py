@@ -56,25 +56,34 @@ def pull(
         sums[: last - first][filled] = np.add.reduceat(values, begins[filled] - bounds[0])
 
 
-def count(pages: Pages, counts: NDArray[np.uint64]) -> bool:
+def count(pages: Pages, counts: NDArray[np.uint64] | NDArray[np.uint32]) -> bool:
     """counts[page] += how often it occurs; False when a page lies outside."""
     if len(pages) and int(pages.max()) >= len(counts):
         return False
-    counts += np.bincount(pages, minlength=len(counts)).astype(np.uint64)
+    counts += np.bincount(pages, minlength=len(counts)).astype(counts.dtype)
     return True
 
 
-def scatter(
-    sources: Pages, targets: Pages, cursor: NDArray[np.uint64], rows: Pages, edge_base: int, first: int, last: int
-) -> bool:
-    """Put the source of each link whose target lies in [first, last) at its row's cursor, and move the cursor on."""
+def mark(pages: Pages, seen: NDArray[np.bool_]) -> bool:
+    """seen[page] = True for each page; False when a page lies outside."""
+    if len(pages) and int(pages.max()) >= len(seen):
+        return False
+    seen[pages] = True
+    return True
+
+
+def scatter(sources: Pages, targets: Pages, cursor: NDArray[np.uint64], rows: Pages, first: int, last: int) -> bool:
+    """Put the source of each link whose target lies in [first, last) at its row's cursor, and move the cursor on.
+
+    Cursors are those of these rows alone.
+    """
     inside = (targets >= first) & (targets < last)
-    chosen, heads = targets[inside], sources[inside]
+    chosen, heads = targets[inside] - np.uint32(first), sources[inside]
     order = np.argsort(chosen, kind="stable")
     chosen, heads = chosen[order], heads[order]
     rows_met, begins, lengths = np.unique(chosen, return_index=True, return_counts=True)
     within = np.arange(len(chosen)) - np.repeat(begins, lengths)
-    places = np.repeat(cursor[rows_met].astype(np.int64) - edge_base, lengths) + within
+    places = np.repeat(cursor[rows_met].astype(np.int64), lengths) + within
     if len(places) and places.max() >= len(rows):
         return False
     rows[places] = heads
@@ -82,11 +91,12 @@ def scatter(
     return True
 
 
-def tidy(
-    offsets: Offsets, sources: Pages, edge_base: int, lengths: NDArray[np.uint32], first: int, last: int
-) -> tuple[int, int]:
-    """Sort each row, drop repetitions and self-links, pack the rows: (links kept, self-links dropped)."""
-    bounds = offsets[first : last + 1].astype(np.int64) - edge_base
+def tidy(offsets: Offsets, sources: Pages, lengths: NDArray[np.uint32], first: int, last: int) -> tuple[int, int]:
+    """Sort each row of [first, last), drop repetitions and self-links, pack the rows: (links kept, self-links dropped).
+
+    Offsets are those of these rows alone, from 0 on.
+    """
+    bounds = offsets[: last - first + 1].astype(np.int64)
     row = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(bounds))
     heads = sources[bounds[0] : bounds[-1]]
     itself = row == heads

@@ -15,6 +15,7 @@ Where sites or domains are not known, their columns are absent. Rows are in the 
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from nephila.rank.arrays import Blocks, Ids, Ranks
 from nephila.rank.link_file import LinkFile
-from nephila.rank.parquet_columns import column_names, look_up, read_columns, write_columns
+from nephila.rank.parquet_columns import ROWS_PER_GROUP, column_names, look_up, read_columns, write_columns
 from nephila.rank.report import Bin, TopPage
 from nephila.rank.sheet import Groups, Naming
 
@@ -33,23 +34,39 @@ def write_ranks(
     path: Path, file: LinkFile, ranks: Ranks, local: Ranks | None, groups: Groups, topics: dict[str, Ranks],
     names: list[str] | None, *, single_precision: bool,
 ) -> None:  # fmt: skip
-    """Write the table; it appears by rename."""
-    order = np.argsort(file.ids, kind="stable")
+    """Write the table, some rows at a time; it appears by rename."""
     kind = np.float32 if single_precision else np.float64
-    ids = file.ids[order]
-    columns: dict[str, Any] = {"page_id": ids}
-    if names is not None:
-        columns["name"] = [names[number] for number in ids]
-    columns["rank"] = ranks[order].astype(kind)
-    if local is not None:
-        columns["local_rank"] = local[order].astype(kind)
-    for name, blocks in (("site_rank", groups.site), ("domain_rank", groups.domain)):
-        if blocks is not None:
-            columns[name] = block_sums(ranks, blocks)[1][np.unique(blocks, return_inverse=True)[1]][order].astype(kind)
-    columns["in_links"] = np.diff(file.links.offsets.astype(np.int64))[order]
-    columns["out_links"] = file.links.degrees[order].astype(np.int64)
-    columns |= {f"rank_{topic}": values[order].astype(kind) for topic, values in topics.items()}
-    write_columns(path, columns)
+    ascending = bool((file.ids[1:] > file.ids[:-1]).all())
+    order = None if ascending else np.argsort(file.ids, kind="stable")
+    sums = {
+        name: _sums_by_place(ranks, blocks)
+        for name, blocks in (("site_rank", groups.site), ("domain_rank", groups.domain))
+        if blocks is not None
+    }
+
+    def some(begin: int) -> dict[str, Any]:
+        end = min(begin + ROWS_PER_GROUP, len(file.ids))
+        rows: Any = slice(begin, end) if order is None else order[begin:end]
+        ids = file.ids[rows]
+        columns: dict[str, Any] = {"page_id": ids}
+        if names is not None:
+            columns["name"] = [names[number] for number in ids]
+        columns["rank"] = ranks[rows].astype(kind)
+        if local is not None:
+            columns["local_rank"] = local[rows].astype(kind)
+        columns |= {name: of_block[place[rows]].astype(kind) for name, (place, of_block) in sums.items()}
+        first, last = (slice(begin, end), slice(begin + 1, end + 1)) if order is None else (rows, rows + 1)
+        columns["in_links"] = (file.links.offsets[last] - file.links.offsets[first]).astype(np.int64)
+        columns["out_links"] = file.links.degrees[rows].astype(np.int64)
+        return columns | {f"rank_{topic}": values[rows].astype(kind) for topic, values in topics.items()}
+
+    write_columns(path, (some(begin) for begin in range(0, max(len(file.ids), 1), ROWS_PER_GROUP)))
+
+
+def _sums_by_place(ranks: Ranks, blocks: Blocks) -> tuple[Any, Ranks]:
+    """The place of each row's block, and the sum of the ranks at each place."""
+    places = np.unique(blocks, return_inverse=True)[1].astype(np.uint32)
+    return places, np.bincount(places, weights=ranks).astype(np.float64)
 
 
 def read_ranks(path: Path, ids: Ids) -> Ranks | None:
@@ -102,8 +119,9 @@ def best(ids: Ids, ranks: Ranks, in_links: Any, names: Any, most: int = TOP) -> 
 
 def distribution(ranks: Ranks) -> tuple[Bin, ...]:
     """How many pages have which multiple of the mean rank, by powers of two: the picture of the report."""
-    positive = ranks[ranks > 0]
-    if not len(positive):
-        return ()
-    powers, pages = np.unique(np.floor(np.log2(positive * len(ranks))).astype(np.int64), return_counts=True)
-    return tuple(Bin(int(power), int(count)) for power, count in zip(powers, pages, strict=True))
+    found: Counter[int] = Counter()
+    for begin in range(0, len(ranks), ROWS_PER_GROUP):
+        part = ranks[begin : begin + ROWS_PER_GROUP]
+        powers, pages = np.unique(np.floor(np.log2(part[part > 0] * len(ranks))), return_counts=True)
+        found.update({int(power): int(count) for power, count in zip(powers, pages, strict=True)})
+    return tuple(Bin(power, found[power]) for power in sorted(found))

@@ -1,8 +1,8 @@
 """The front door: links in, `rank/ranks.parquet` out.
 
 `run` ranks a crawl folder, `run_graph` any edge list; both write `rank/pages.links` (the link file), then
-`rank/ranks.parquet`, then `rank/report.json`, each by rename. Run again after more was crawled, it starts from the last
-ranks: those of pages that changed little are nearly right already.
+`rank/ranks.parquet`, `rank/rank.svg` (the picture) and `rank/report.json`, each by rename. Run again after more was
+crawled, it starts from the last ranks: those of pages that changed little are nearly right already.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from nephila.rank.link_building import Built, build
 from nephila.rank.link_file import LinkFile
 from nephila.rank.methods import Method, Ranking, rank_by
 from nephila.rank.pagerank import Dangling, Problem
+from nephila.rank.picture import draw
 from nephila.rank.ranks_table import best, block_sums, distribution, read_ranks, table_naming, write_ranks
 from nephila.rank.report import RankReport, Step, TopPage
 from nephila.rank.sheet import Sheet, Unit
@@ -45,6 +46,7 @@ from nephila.store.lock import FileLock
 LINK_FILE: Final = "pages.links"
 RANKS_FILE: Final = "ranks.parquet"
 REPORT_FILE: Final = "report.json"
+PICTURE_FILE: Final = "rank.svg"
 _LOCAL_TOLERANCE: Final = 1e-9
 
 Names = Callable[[list[int]], list[str]]
@@ -143,7 +145,7 @@ def rank_sheet(
         built = build(room / LINK_FILE, sheet.rows.ids, sheet.pieces(), settings.memory_limit)
     with watch.step("open"):
         file = LinkFile.open(room / LINK_FILE, streamed=built.links * 4 > settings.memory_limit)
-    restarts = settings.restart and Method(settings.method) in (Method.PAGERANK, Method.POWER)
+    restarts = settings.restart and Method(settings.method) in (Method.PAGERANK, Method.POWER, Method.BLOCKS)
     start = read_ranks(room / RANKS_FILE, file.ids) if restarts else None
     find = sheet.names.find
     teleport = read_teleport(Path(settings.teleport), file.ids, find) if settings.teleport else None
@@ -162,6 +164,7 @@ def rank_sheet(
             room / RANKS_FILE, file, ranking.ranks, local, sheet.groups, by_topic, names, single_precision=single
         )
     report = _report(settings, sheet, file, built, ranking, watch, room, restarted=start is not None)
+    replace_file(room / PICTURE_FILE, draw(report).encode())
     replace_file(room / REPORT_FILE, msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
     return report
 
@@ -217,6 +220,8 @@ def _report(
         top_domains=_best_blocks(sheet.groups.domain, ranks, in_links, sheet.names.domains),
         distribution=distribution(ranks),
         file=str(room / RANKS_FILE),
+        tolerance=settings.tolerance,
+        footing=sheet.footing(),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from nephila.rank.arrays import Blocks
 from nephila.rank.gathering import Rows
 from nephila.rank.link_building import Piece
+from nephila.rank.report import Footing
 
 
 class Unit(StrEnum):
@@ -59,13 +60,17 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows in their order, with the links as pairs of rows. `links_in` is how many came in, ranked or not."""
+    """Rows in their order, with the links as pairs of rows. `links_in` is how many came in, ranked or not.
+
+    `footing` says how far the input can be trusted, where that is known.
+    """
 
     rows: Rows
     groups: Groups
     pieces: Callable[[], Iterator[Piece]]
     links_in: Callable[[], int]
     names: Naming
+    footing: Callable[[], Footing | None] = lambda: None
 
 
 def grouping_keys(groups: Groups, unit: Unit) -> list[Blocks]:

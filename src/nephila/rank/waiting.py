@@ -1,11 +1,13 @@
 """Links that wait in memory, in blocks that go back to the system as soon as they are used up.
 
-Small arrays stay with the process after they are freed; an array above 32 MiB is a mapping of its own, which the C
-library returns at once. So small pieces are copied together into large blocks (untouched pages of which cost nothing).
+What the C library frees stays with the process, most of the time. So a block is a mapping of its own, which is gone
+with the array that stood in it; untouched pages of it cost nothing. Blocks are small: whoever indexes with one makes a
+copy of it twice as wide, and that copy is what a block costs at the peak.
 """
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,10 +15,7 @@ import numpy as np
 
 from nephila.rank.arrays import NOWHERE
 
-BLOCK_LINKS: Final = (1 << 23) + 1024
-"""Four bytes each: a little more than 32 MiB."""
-_LARGE: Final = 1 << 18
-"""A piece of so many links is kept as it is: most often it is such a block itself."""
+BLOCK_LINKS: Final = 1 << 20
 
 
 class Waiting:
@@ -27,20 +26,17 @@ class Waiting:
         self._open: tuple[Any, Any] | None = None
         self._used = 0
 
-    def append(self, sources: Any, targets: Any) -> None:
-        if not len(sources):
-            return
-        largest = max(int(sources.max()), int(targets.max()))
+    def append(self, sources: Any, targets: Any, largest: int = 0) -> None:
+        """Keep a copy of these links; of ids wider than 32 bits `largest` says how large they are."""
         kind = np.uint32 if largest < int(NOWHERE) else np.int64
-        if len(sources) >= _LARGE and sources.dtype == kind:
-            self._close()
-            self._blocks.append((sources, targets))
+        if len(sources) == BLOCK_LINKS and _is_block(sources) and _is_block(targets):
+            self._blocks.append((sources, targets))  # handed on from another Waiting
             return
         done = 0
         while done < len(sources):
             if self._open is None or self._open[0].dtype != kind:
                 self._close()
-                self._open = np.empty(BLOCK_LINKS, kind), np.empty(BLOCK_LINKS, kind)
+                self._open = mapped(BLOCK_LINKS, kind), mapped(BLOCK_LINKS, kind)
             count = min(len(sources) - done, BLOCK_LINKS - self._used)
             for block, values in zip(self._open, (sources, targets), strict=True):
                 block[self._used : self._used + count] = values[done : done + count]
@@ -60,7 +56,22 @@ class Waiting:
         while self._blocks:
             yield self._blocks.pop()
 
+    def clear(self) -> None:
+        self._close()
+        self._blocks.clear()
+
     def _close(self) -> None:
         if self._open is not None and self._used:
             self._blocks.append((self._open[0][: self._used], self._open[1][: self._used]))
         self._open, self._used = None, 0
+
+
+def mapped(count: int, kind: Any) -> Any:
+    """An array of zeros in a mapping of its own."""
+    if not count:
+        return np.zeros(0, kind)
+    return np.frombuffer(mmap.mmap(-1, count * np.dtype(kind).itemsize), kind)
+
+
+def _is_block(values: Any) -> bool:
+    return bool(values.dtype == np.uint32 and values.flags.c_contiguous)
