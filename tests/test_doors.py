@@ -33,6 +33,7 @@ DOORS = {
     "ssl": {"crawl.tls", "crawl.connection", "lab.hostile.serving"},
     "starlette": {"serve.app", "serve.pages"},
     "tantivy": {"search"},
+    "turbohtml": {"markup"},
     "uvicorn": {"serve.server"},
     "uvloop": {"crawl.run", "engine.worker", "lab"},
     "xxhash": {"urls"},

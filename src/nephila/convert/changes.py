@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Final
 
 from nephila.config.sections import Convert, Links
-from nephila.convert.crawled import CrawledPage, SiteRow, SlotReader
+from nephila.convert.crawled import SiteRow, SlotReader
 from nephila.convert.extract import FetchedPage, Portion
 from nephila.convert.ids import IdStore, SiteIds
 from nephila.convert.workshop import Workshop
@@ -91,32 +91,6 @@ class Portions:
         page = reader.page(change.site, change.hash)
         if page.todo or page.outcome != reader.last_outcome(change.site, change.hash):
             self.unsettled.append((change.slot, change.site, change.hash))
-        return _fetched(change, page, self._sites[change.site], self._site_ids[change.site])
-
-
-def _fetched(change: ChangedPage, page: CrawledPage, site: SiteRow, ids: SiteIds) -> FetchedPage:
-    return FetchedPage(
-        page_id=change.page_id,
-        site_id=ids.site_id,
-        domain_id=ids.domain_id,
-        slot=change.slot,
-        url=site.url + page.path,
-        depth=page.depth,
-        outcome=page.outcome,
-        reason=page.reason,
-        code=page.code,
-        redirect_to=page.redirect_to,
-        mime=page.mime,
-        checksum=page.checksum,
-        size=page.body_bytes,
-        wire_bytes=page.wire_bytes,
-        last_modified=page.last_modified,
-        fetched_at=page.fetched_at,
-        elapsed_ms=page.elapsed_ms,
-        link_kinds=page.link_kinds,
-        flags=page.flags,
-        archive_file=page.archive_file,
-        archive_offset=page.archive_offset,
-        body_file=page.body_file,
-        body_offset=page.body_offset,
-    )
+        ids = self._site_ids[change.site]
+        url = self._sites[change.site].url + page.path
+        return FetchedPage(change.page_id, ids.site_id, ids.domain_id, change.slot, url, page)

@@ -60,6 +60,10 @@ class CrawledPage:
     body_file: str | None
     body_offset: int | None
 
+    @property
+    def has_content(self) -> bool:
+        return self.code is not None and 200 <= self.code < 300
+
 
 @dataclass(frozen=True, slots=True)
 class UnfetchedUrl:

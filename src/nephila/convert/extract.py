@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from nephila.convert.attributes import Attributes, Parse, attributes
+from nephila.convert.crawled import CrawledPage
 from nephila.convert.guarding import Guard, guard
 from nephila.convert.language import load_model
 from nephila.convert.staging import LINK_STAGE, NO_KEY, PAGE_STAGE, batch_of, is_home, key_of
@@ -31,7 +32,7 @@ from nephila.store.folder import slot_name
 from nephila.store.tables.parts import batches_of, prepare
 from nephila.urls import StripRules, hash128
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised when the same bytes would give other rows; files of another version are not used again."""
 
 _ANCHOR_CHARACTERS: Final = 1024
@@ -39,35 +40,14 @@ _ANCHOR_CHARACTERS: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A page with its ids and all that crawl knows of it; `body_file` is the record that holds its content."""
+    """A page with its ids, and all that crawl knows of it."""
 
     page_id: int
     site_id: int
     domain_id: int
     slot: int
     url: str
-    depth: int
-    outcome: str
-    reason: str
-    code: int | None
-    redirect_to: str
-    mime: str
-    checksum: bytes | None
-    size: int | None
-    wire_bytes: int | None
-    last_modified: str
-    fetched_at: float | None
-    elapsed_ms: int | None
-    link_kinds: str
-    flags: str
-    archive_file: str | None
-    archive_offset: int | None
-    body_file: str | None
-    body_offset: int | None
-
-    @property
-    def has_content(self) -> bool:
-        return self.code is not None and 200 <= self.code < 300
+    crawled: CrawledPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +119,15 @@ def _read(
     portion: Portion, page: FetchedPage, rules: StripRules, watched: Guard
 ) -> tuple[Attributes, list[tuple[Any, ...]]]:
     """What a page says, and its links in the order of LINK_STAGE."""
-    if page.archive_file is None or page.archive_offset is None or not page.has_content:
+    known = page.crawled
+    if known.archive_file is None or known.archive_offset is None or not known.has_content:
         return Attributes(Parse.NONE), []
     try:
         slot = portion.archive / slot_name(page.slot)
-        exchange = read_exchange(slot / page.archive_file, page.archive_offset)
+        exchange = read_exchange(slot / known.archive_file, known.archive_offset)
         holder = exchange.response
-        if holder.revisit is not None and page.body_file is not None and page.body_offset is not None:
-            holder = read(slot / page.body_file, page.body_offset)
+        if holder.revisit is not None and known.body_file is not None and known.body_offset is not None:
+            holder = read(slot / known.body_file, known.body_offset)
         links = [_link_row(page.page_id, link) for link in exchange.outlinks]
     except (DamagedError, ValueError):
         return Attributes(Parse.DAMAGED), []
@@ -166,8 +147,9 @@ def _attributes(
     content_type = next(iter(response.header_values("content-type")), None)
     watched.note(page.page_id)
     try:
+        known = page.crawled
         return attributes(
-            page.url, decoded.payload, content_type, page.mime, page.last_modified, rules, portion.max_parse_bytes
+            page.url, decoded.payload, content_type, known.mime, known.last_modified, rules, portion.max_parse_bytes
         )
     finally:
         watched.clear()
@@ -175,14 +157,16 @@ def _attributes(
 
 def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:
     """In the order of PAGE_STAGE."""
+    known = page.crawled
     return (
-        page.page_id, page.site_id, page.domain_id, page.url, page.depth, page.outcome, storable(page.reason),
-        found.parse.value, page.code, page.redirect_to or None, storable(page.mime) or None, found.charset,
-        found.charset_declared, found.language, page.size, page.wire_bytes, found.visible_bytes, page.checksum,
-        _time(page.fetched_at), page.elapsed_ms, found.title, found.description, found.text, found.canonical,
-        found.published_at, found.modified_at, page.link_kinds or None, found.simhash, page.flags, page.archive_file,
-        page.archive_offset, page.outcome == Outcome.NOT_MODIFIED.value, is_home(page.url), *key_of(page.url),
-        *(key_of(page.redirect_to) if page.redirect_to else NO_KEY),
+        page.page_id, page.site_id, page.domain_id, page.url, known.depth, known.outcome, storable(known.reason),
+        found.parse.value, known.code, known.redirect_to or None, storable(known.mime) or None, found.charset,
+        found.charset_declared, found.language, known.body_bytes, known.wire_bytes, found.visible_bytes,
+        known.checksum, _time(known.fetched_at), known.elapsed_ms, found.title, found.description, found.text,
+        found.canonical, found.published_at, found.modified_at, known.link_kinds or None, found.simhash, known.flags,
+        known.archive_file, known.archive_offset, known.outcome == Outcome.NOT_MODIFIED.value, is_home(page.url),
+        *key_of(page.url),
+        *(key_of(known.redirect_to) if known.redirect_to else NO_KEY),
         *(key_of(found.canonical) if found.canonical else NO_KEY),
     )  # fmt: skip
 

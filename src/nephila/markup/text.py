@@ -11,33 +11,20 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from html import unescape
-from typing import Any, Final
+from typing import Final
 
-from resiliparse.extract.html2text import extract_plain_text
-from resiliparse.parse.html import HTMLTree
+import numpy as np
+from turbohtml import Document, parse
+
+from nephila.markup.boilerplate import UNSEEN, main_text
 
 TITLE_BYTES: Final = 2 * 2**10
 DESCRIPTION_CHARACTERS: Final = 500
 TEXT_BYTES: Final = 2**20
 _SENTENCES: Final = 200  # characters of the first sentences, where no description is stated
 
-_BLANKS: Final = re.compile(r"\s+")
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-# Elements whose text no reader sees; an open one hides all that follows. Spelt out in both cases, because patterns
-# that ignore case are searched for ten times slower.
-_UNSEEN: Final = ("script", "style", "title", "template", "noscript", "textarea", "svg")
-
-
-def _in_both_cases(name: str) -> str:
-    return "".join(f"[{letter}{letter.upper()}]" for letter in name)
-
-
-_HIDDEN: Final = re.compile(rf"<(!--|(?:{'|'.join(map(_in_both_cases, _UNSEEN))})(?=[\s/>]))")
-_CODE: Final = re.compile(rf"<({_in_both_cases('script')}|{_in_both_cases('style')})(?=[\s/>])[^>]*>")
-_HIDDEN_ENDS: Final = {"!--": re.compile("-->")} | {
-    name: re.compile(f"</{_in_both_cases(name)}[^<>]*>") for name in _UNSEEN
-}
+_LAST_BLANK: Final = 32
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
 _ISO_DATE: Final = re.compile(
     r"\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE
@@ -73,67 +60,51 @@ class PageText:
 
 def read_text(html: str) -> PageText:
     """Parse a decoded page."""
-    tree = HTMLTree.parse(html)
-    text = extract_plain_text(tree, main_content=True, links=False, alt_texts=False, list_bullets=False)
-    text = _cut(storable(text or visible_text(html)), TEXT_BYTES)
+    tree = parse(html)
     meta, links = _head(tree)
-    document = tree.document
-    root = document.first_element_child if document is not None else None
-    published, modified = _dates(tree, meta, html)
+    title = _title(tree, meta)
+    published, modified = _dates(tree, meta)
+    language = tree.root.attrs.get("lang") if tree.root is not None else None
+    tree.remove(UNSEEN)
+    visible_bytes = _visible_bytes(tree)
+    text = _cut(storable(main_text(tree, html)), TEXT_BYTES)
     return PageText(
-        title=_title(tree, meta),
+        title=title,
         description=_description(meta, text),
         text=text,
-        visible_bytes=_visible_bytes(tree, html),
+        visible_bytes=visible_bytes,
         canonical=links.get("canonical"),
         base=links.get("base"),
-        language=(root.getattr("lang") or None) if root is not None else None,
+        language=_one(language) or None,
         published=published,
         modified=modified,
     )
 
 
-def _visible_bytes(tree: Any, html: str) -> int:
+def _visible_bytes(tree: Document) -> int:
     """S1-30: the text of the body, blanks collapsed, without scripts and styles."""
-    if tree.body is None:
+    body = tree.select_one("body")
+    if body is None:
         return 0
-    seen = _collapsed_bytes(tree.body.text)
-    at = max(html.find("<body"), html.find("<BODY"), 0)
-    while (code := _CODE.search(html, at)) is not None:
-        end = _HIDDEN_ENDS[code[1].lower()].search(html, code.end())
-        at = len(html) if end is None else end.end()
-        seen -= _collapsed_bytes(html[code.end() : at if end is None else end.start()])
-    return max(seen, 0)
-
-
-def _collapsed_bytes(text: str) -> int:
-    return len(" ".join(text.split()).encode("utf-8", "surrogatepass"))
-
-
-def visible_text(html: str) -> str:
-    """All text between the tags, blanks collapsed, where the main text cannot be told. One pass, whatever the page.
-
-    The library's own extraction of all text takes a time that grows with the square of the number of paragraphs.
-    """
-    pieces: list[str] = []
-    at = 0
-    while (hidden := _HIDDEN.search(html, at)) is not None:
-        pieces.append(html[at : hidden.start()])
-        end = _HIDDEN_ENDS[hidden[1].lower()].search(html, hidden.end())
-        at = len(html) if end is None else end.end()
-    pieces.append(html[at:])
-    first, *tagged = " ".join(pieces).split("<")
-    text = " ".join([first, *(piece.partition(">")[2] for piece in tagged)])
-    return " ".join((unescape(text) if "&" in text else text).split())
+    text = np.frombuffer(body.text.encode("utf-8", "surrogatepass"), np.uint8)
+    blank = text <= _LAST_BLANK
+    words = int(np.count_nonzero(blank[:-1] > blank[1:])) + int(len(text) > 0 and not blank[0])
+    return len(text) - int(np.count_nonzero(blank)) + max(words - 1, 0)
 
 
 def storable(text: str) -> str:
     """Text that every database takes: without NUL and lone surrogates (C3, C4)."""
-    return _UNSTORABLE.sub("", text) if not text.isascii() or "\0" in text else text
+    if "\0" in text:
+        text = text.replace("\0", "")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("", text)
+    return text
 
 
 def one_line(text: str) -> str:
-    return _BLANKS.sub(" ", storable(text)).strip()
+    return " ".join(storable(text).split())
 
 
 def first_sentences(text: str, characters: int = _SENTENCES) -> str | None:
@@ -161,33 +132,37 @@ def parse_date(stated: str | None) -> datetime | None:
         return None
 
 
-def _head(tree: Any) -> tuple[dict[str, str], dict[str, str]]:
+def _head(tree: Document) -> tuple[dict[str, str], dict[str, str]]:
     """The first content of every meta name, and the first href of canonical and base."""
     meta: dict[str, str] = {}
     links: dict[str, str] = {}
-    document = tree.document
-    if document is None:
-        return meta, links
-    for element in document.get_elements_by_tag_name("meta"):
-        name = element.getattr("name") or element.getattr("property") or element.getattr("itemprop")
-        content = element.getattr("content")
-        if name and content:
-            meta.setdefault(name.strip().lower(), content)
-    for element in document.get_elements_by_tag_name("link"):
-        if "canonical" in (element.getattr("rel") or "").lower().split() and element.getattr("href"):
-            links.setdefault("canonical", element.getattr("href"))
-    for element in document.get_elements_by_tag_name("base"):
-        if element.getattr("href"):
-            links.setdefault("base", element.getattr("href"))
+    for element in tree.select("meta[content],link[rel][href],base[href]"):
+        stated = element.attrs
+        if element.tag == "meta":
+            name = _one(stated.get("name")) or _one(stated.get("property")) or _one(stated.get("itemprop"))
+            content = _one(stated.get("content"))
+            if name and content:
+                meta.setdefault(name.strip().lower(), content)
+        elif element.tag == "base":
+            links.setdefault("base", _one(stated.get("href")))
+        elif "canonical" in _one(stated.get("rel")).lower().split():
+            links.setdefault("canonical", _one(stated.get("href")))
     return meta, links
 
 
-def _title(tree: Any, meta: dict[str, str]) -> str | None:
-    title = one_line(tree.title or "") or one_line(meta.get("og:title", ""))
-    if not title and tree.body is not None:
-        headings = tree.body.get_elements_by_tag_name("h1")
-        title = one_line(headings[0].text) if headings else ""
-    return _cut(title, TITLE_BYTES) or None
+def _one(value: str | list[str] | None) -> str:
+    """An attribute as it was written; the parser gives lists where names are separated by blanks."""
+    return " ".join(value) if isinstance(value, list) else value or ""
+
+
+def _title(tree: Document, meta: dict[str, str]) -> str | None:
+    for selector in ("title", "h1"):
+        found = tree.select_one(selector)
+        title = one_line(found.text[: TITLE_BYTES * 4]) if found is not None else ""
+        title = title or (one_line(meta.get("og:title", "")) if selector == "title" else "")
+        if title:
+            return _cut(title, TITLE_BYTES)
+    return None
 
 
 def _description(meta: dict[str, str], text: str) -> str | None:
@@ -197,19 +172,20 @@ def _description(meta: dict[str, str], text: str) -> str | None:
     return first_sentences(text)
 
 
-def _dates(tree: Any, meta: dict[str, str], html: str) -> tuple[datetime | None, datetime | None]:
+def _dates(tree: Document, meta: dict[str, str]) -> tuple[datetime | None, datetime | None]:
     """Published and modified: meta elements, then schema.org's JSON, then the first time element."""
     published = next((found for name in _PUBLISHED if (found := parse_date(meta.get(name)))), None)
     modified = next((found for name in _MODIFIED if (found := parse_date(meta.get(name)))), None)
-    if (published is None or modified is None) and "ld+json" in html:
+    if published is None or modified is None:
         stated: dict[str, str] = {}
-        for date in _LD_DATE.finditer(html):
-            stated.setdefault(date[1], date[2])
+        for script in tree.select('script[type="application/ld+json"]'):
+            for date in _LD_DATE.finditer(script.text):
+                stated.setdefault(date[1], date[2])
         published = published or parse_date(stated.get("datePublished"))
         modified = modified or parse_date(stated.get("dateModified"))
-    if published is None and "<time" in html:
-        times = tree.document.get_elements_by_tag_name("time")
-        published = parse_date(times[0].getattr("datetime")) if times else None
+    if published is None:
+        first = tree.select_one("time")
+        published = parse_date(_one(first.attrs.get("datetime"))) if first is not None else None
     return published, modified
 
 
