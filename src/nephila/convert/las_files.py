@@ -7,7 +7,8 @@
                 Modified   4 bytes: UTC seconds of the last change, 0 if unknown (finding 5: seconds, not milliseconds)
     brief_ext   the long URLs, one after another
     link        per document with links, in their order: Source 4, OutDegree 4, Dest 4·OutDegree, Dest ascending
-    pagerank    4 bytes per document, IEEE single, document n at byte 4·n; only where there are ranks
+    pagerank    4 bytes per document, IEEE single, 0..1, document n at byte 4·n, 0 for a document that is not ranked
+                (a redirect, an error, a duplicate …); only where there are ranks
 
 Links are the resolved ones, distinct, self-links dropped. The numbers are 32 bits wide, as S3's are: more than 2³²
 documents are refused.
@@ -22,7 +23,8 @@ from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from nephila.errors import UsageError
+from nephila.convert.ranked import find_ranks
+from nephila.errors import NephilaError, UsageError
 from nephila.store.durable import aside_of, disk_errors, publish
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.manifest import files_of, read_manifest
@@ -47,9 +49,12 @@ class LasReport:
 def export_las(folder: CrawlFolder, target: Path) -> LasReport:
     """Write the files into the folder `target`."""
     manifest = read_manifest(folder)
-    documents = manifest.rows("pages") if manifest else 0
+    if manifest is None:
+        raise NephilaError(f"there are no tables in {folder.path} yet; run `nephila convert -C {folder.path}`.")
+    documents = manifest.rows("pages")
     if documents > 2**32:
         raise UsageError(f"{documents:,} documents do not fit into S3's files, whose numbers have 32 bits.")
+    ranks = find_ranks(folder)
     with disk_errors(target):
         target.mkdir(parents=True, exist_ok=True)
         paths = {name: aside_of(target / name) for name in NAMES}
@@ -57,12 +62,14 @@ def export_las(folder: CrawlFolder, target: Path) -> LasReport:
             long_urls = _write_brief(folder, brief, ext)
         with paths["link"].open("wb") as link:
             links = _write_links(folder, link)
-        ranks = folder.rank / "ranks.parquet"
-        if ranks.exists():
-            _write_ranks(ranks, documents, paths["pagerank"])
-        for name in NAMES[: 4 if ranks.exists() else 3]:
+        ranked = ranks.path is not None
+        if ranked:
+            paths["pagerank"].write_bytes(np.nan_to_num(ranks.by_page(documents)).astype("<f4").tobytes())
+        else:
+            (target / "pagerank").unlink(missing_ok=True)  # of an earlier export: it would not fit these
+        for name in NAMES[: 4 if ranked else 3]:
             publish(paths[name], target / name)
-    return LasReport(documents, long_urls, links, ranks.exists())
+    return LasReport(documents, long_urls, links, ranked)
 
 
 def brief_record(url: bytes, place: str, modified_s: int, ext_at: int) -> tuple[bytes, bytes]:
@@ -132,10 +139,3 @@ def _write_links(folder: CrawlFolder, file: BinaryIO) -> int:
             count += write(sources[:whole], targets[:whole])
             held_sources, held_targets = sources[whole:], targets[whole:]
     return count + write(held_sources, held_targets)
-
-
-def _write_ranks(ranks: Path, documents: int, target: Path) -> None:
-    values = np.zeros(documents, "<f4")
-    for batch in batches_of(ranks, ["page_id", "rank"]):
-        values[batch.column("page_id").to_numpy()] = batch.column("rank").to_numpy()
-    target.write_bytes(values.tobytes())

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
+from nephila.convert.ranked import RanksFile
 from nephila.errors import DamagedError
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.manifest import read_manifest
+
+RANKS: Final = "ranks"
+"""The table of ranks, which belongs to no conversion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +25,14 @@ class LoadReport:
     seconds: float
 
 
-def check_counts(folder: CrawlFolder, rows: Mapping[str, int], quarantined: Mapping[str, int] | None = None) -> None:
+def check_counts(
+    folder: CrawlFolder, ranks: RanksFile, rows: Mapping[str, int], quarantined: Mapping[str, int] | None = None
+) -> None:
     """Every row of every table is in the database, or in quarantine."""
     manifest = read_manifest(folder)
     assert manifest is not None
     for table in rows:
-        expected = manifest.rows(table)
+        expected = ranks.rows if table == RANKS else manifest.rows(table)
         found = rows[table] + (quarantined or {}).get(table, 0)
         if found != expected:
             raise DamagedError(

@@ -2,20 +2,25 @@
 
 A kill leaves the old file or the new one. No keys and no indexes: a file with them was bricked by a kill in the past
 (RELIABILITY section 5, row 9), and DuckDB does not need them for scans; order and uniqueness are checked instead.
+
+Beside the tables of docs/tables.md there is `ranks`, as rank wrote it, and `pages` has a column `rank`.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from nephila.convert.loading import LoadReport, check_counts
+from nephila.convert.loading import RANKS, LoadReport, check_counts
+from nephila.convert.ranked import find_ranks
 from nephila.errors import NephilaError
 from nephila.store.durable import REAL_DISK, AppendFile, aside_of, publish
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.duck import DuckError, in_list, one, open_duck
 from nephila.store.tables.manifest import files_of
-from nephila.store.tables.schemas import TABLES
+from nephila.store.tables.schemas import PAGES, TABLES
 
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
 
@@ -31,18 +36,13 @@ def load(folder: CrawlFolder, target: Path, memory_bytes: int, threads: int) -> 
     scratch = target.with_name(target.name + ".scratch")
     try:
         with open_duck(memory_bytes, threads, scratch, aside) as duck:
+            ranks = find_ranks(folder)
+            _fill(duck, RANKS, ranks.schema, [ranks.path] if ranks.path else [], ("page_id",))
             for name, table in TABLES.items():
-                files = files_of(folder, name)
-                duck.register("empty", table.schema.empty_table())
-                duck.execute(f"CREATE TABLE {name} AS SELECT * FROM empty")  # noqa: S608
-                duck.unregister("empty")
-                if files:
-                    order = ", ".join(table.sorted_by)
-                    duck.execute(
-                        f"INSERT INTO {name} SELECT * FROM read_parquet({in_list(files)}) ORDER BY {order}"  # noqa: S608
-                    )
+                _fill(duck, name, table.schema, files_of(folder, name), table.sorted_by)
+            for name in (*TABLES, RANKS):
                 counts[name] = int(one(duck, f"SELECT count(*) FROM {name}")[0])  # noqa: S608
-            check_counts(folder, counts)
+            check_counts(folder, ranks, counts)
             duck.execute("CHECKPOINT")
         file = AppendFile(aside, REAL_DISK)
         file.sync()
@@ -54,6 +54,17 @@ def load(folder: CrawlFolder, target: Path, memory_bytes: int, threads: int) -> 
         ) from problem
     publish(aside, target)
     return LoadReport(str(target), counts, 0, round(time.monotonic() - started, 3))
+
+
+def _fill(duck: Any, name: str, schema: Any, files: Sequence[Path], sorted_by: Sequence[str]) -> None:
+    """Make a table of some files, pages with their ranks."""
+    duck.register("empty", schema.empty_table())
+    further, joined = (", r.rank", "LEFT JOIN ranks r USING (page_id)") if name == PAGES.name else ("", "")
+    source = f"read_parquet({in_list(files)})" if files else "empty"
+    order = ", ".join(sorted_by)
+    duck.execute(f"CREATE TABLE {name} AS SELECT t.*{further} FROM empty t {joined}")  # noqa: S608
+    duck.execute(f"INSERT INTO {name} SELECT t.*{further} FROM {source} t {joined} ORDER BY {order}")  # noqa: S608
+    duck.unregister("empty")
 
 
 def _check_target(target: Path) -> None:

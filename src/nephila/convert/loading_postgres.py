@@ -6,12 +6,15 @@ to `nephila` in place of the old one: loading twice gives the same, and readers 
 
 A row that the server refuses is found by halving its batch, put into `quarantine` with the reason, and counted; the
 others are loaded (RELIABILITY C4). Values travel as binary parameters, names come from the schemas alone (C5).
+
+Beside the tables of docs/tables.md there is `ranks`, as rank wrote it; `pages` has three columns more: `rank`, `words`
+(title and text as every index of this project takes them) and `search`, their tsvector.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,42 +22,54 @@ import psycopg
 import psycopg.conninfo
 import pyarrow as pa
 
-from nephila.convert.loading import LoadReport, check_counts
+from nephila.convert.loading import RANKS, LoadReport, check_counts
+from nephila.convert.ranked import find_ranks
 from nephila.errors import NephilaError, UsageError
 from nephila.markup.words import index_words
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
-from nephila.store.tables.manifest import files_of, read_manifest
+from nephila.store.tables.manifest import Manifest, files_of, read_manifest
 from nephila.store.tables.parts import batches_of
-from nephila.store.tables.schemas import PAGES, TABLES, Table
+from nephila.store.tables.schemas import PAGES, TABLES
 from nephila.urls import hash128
 
 SCHEMA: Final = "nephila"
 LOADING: Final = "nephila_loading"
 BATCH_ROWS: Final = 2000
-_WORDS_CHARACTERS: Final = 100_000
-"""Of a text that is indexed: a tsvector may hold no more than a mebibyte."""
+_REFUSALS: Final = (
+    UnicodeDecodeError, psycopg.DataError, psycopg.errors.IntegrityError, psycopg.errors.ProgramLimitExceeded,
+)  # fmt: skip
+"""A row is to blame; of all else it is the server, which may be gone or full."""
+_TSVECTOR_BYTES: Final = 2**20 - 2**12
+_WORD_BYTES: Final = 5
+"""A tsvector holds a mebibyte: each word as it is, and at most so much beside it."""
 
 _TYPES: Final = {
     pa.int64(): "int8",
     pa.int32(): "int4",
     pa.string(): "text",
     pa.bool_(): "bool",
+    pa.float32(): "float4",
+    pa.float64(): "float8",
     pa.binary(16): "bytea",
     pa.timestamp("us", tz="UTC"): "timestamptz",
 }
 _KEYS: Final = {
     "pages": ("page_id",), "links": ("source", "target", "kind"), "page_counts": ("page_id",), "sites": ("site_id",),
     "domains": ("domain_id",), "communities": ("community_id",), "unfetched": ("url",), "visits": ("slot", "visit"),
+    RANKS: ("page_id",),
 }  # fmt: skip
 _REFERENCES: Final = (
-    ("pages", "site_id", "sites"), ("pages", "domain_id", "domains"), ("sites", "domain_id", "domains"),
-    ("sites", "community_id", "communities"),
+    ("pages", "site_id", "sites"), ("pages", "domain_id", "domains"), ("pages", "duplicate_of", "pages"),
+    ("sites", "domain_id", "domains"), ("sites", "community_id", "communities"), ("sites", "alias_of", "sites"),
+    ("page_counts", "page_id", "pages"), (RANKS, "page_id", "pages"), ("visits", "page_id", "pages"),
+    ("links", "source", "pages"), ("links", "target", "pages"), ("links", "resolved", "pages"),
 )  # fmt: skip
 _INDEXES: Final = (
     "CREATE INDEX ON pages (site_id)",
     "CREATE INDEX ON pages (domain_id)",
     "CREATE UNIQUE INDEX ON pages (md5(url))",
+    "CREATE INDEX ON pages (rank)",
     "CREATE INDEX ON pages USING gin (search)",
     "CREATE INDEX ON links (resolved)",
     "CREATE INDEX ON sites (community_id)",
@@ -78,18 +93,50 @@ def load(folder: CrawlFolder, url: str) -> LoadReport:
         ) from problem
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A table in the database: its columns by name and type, and which of them may be empty."""
+
+    name: str
+    columns: tuple[tuple[str, str, bool], ...]
+
+    @classmethod
+    def of(cls, name: str, schema: Any) -> _Target:
+        found = [(field.name, _TYPES[field.type], field.nullable) for field in schema]
+        if name == PAGES.name:
+            found += [("rank", "float8", True), ("words", "text", False)]
+        return cls(name, tuple(found))
+
+    def create(self) -> str:
+        """The columns, without the keys, which come when the rows are in."""
+        columns = [f'"{name}" {kind}{"" if null else " NOT NULL"}' for name, kind, null in self.columns]
+        if self.name == PAGES.name:
+            columns.append("search tsvector GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED")
+        return f"CREATE TABLE {self.name} ({', '.join(columns)})"
+
+    def copy(self) -> str:
+        names = ", ".join(f'"{name}"' for name, _, _ in self.columns)
+        return f"COPY {self.name} ({names}) FROM STDIN (FORMAT binary)"
+
+
 class _Load:
     def __init__(self, folder: CrawlFolder, connection: psycopg.Connection[Any]) -> None:
         self._folder, self._db = folder, connection
+        self._ranks = find_ranks(folder)
+        self._targets = {name: _Target.of(name, table.schema) for name, table in TABLES.items()}
+        self._targets[RANKS] = _Target.of(RANKS, self._ranks.schema)
 
     def run(self, started: float, url: str) -> LoadReport:
-        self._begin()
-        for table in TABLES.values():
-            for path in files_of(self._folder, table.name):
-                self._load_part(table, path)
+        manifest = self._begin()
+        self._rank_of_page = self._ranks.by_page(manifest.rows("pages"))
+        for name in TABLES:
+            for path in files_of(self._folder, name):
+                self._load_part(self._targets[name], path)
+        if self._ranks.path is not None:
+            self._load_part(self._targets[RANKS], self._ranks.path)
         return self._finish(started, url)
 
-    def _begin(self) -> None:
+    def _begin(self) -> Manifest:
         """An unfinished load of this same conversion goes on; of another one it is begun anew."""
         manifest = read_manifest(self._folder)
         if manifest is None:
@@ -97,12 +144,13 @@ class _Load:
                 f"there are no tables in {self._folder.path} yet; run `nephila convert -C {self._folder.path}`."
             )
         parts = [f"{part.file} {part.rows} {part.size_bytes}" for parts in manifest.tables.values() for part in parts]
-        wanted = f"{self._folder.path.resolve()} {manifest.conversion} {hash128(' '.join(parts)).hex()}"
+        contents = hash128(" ".join([*parts, self._ranks.digest])).hex()
+        wanted = f"{self._folder.path.resolve()} {manifest.conversion} {contents}"
         with self._db.transaction():
             self._run("SELECT pg_advisory_xact_lock(7378547)")  # one loader at a time
             exists = self._one("SELECT to_regclass(%s)", f"{LOADING}.load") is not None
             if exists and self._one(f"SELECT conversion FROM {LOADING}.load") == wanted:  # noqa: S608
-                return
+                return manifest
             self._run(f"DROP SCHEMA IF EXISTS {LOADING} CASCADE")
             self._run(f"CREATE SCHEMA {LOADING}")
             self._run(f"SET LOCAL search_path = {LOADING}")
@@ -112,11 +160,12 @@ class _Load:
             self._run(
                 'CREATE TABLE quarantine ("table" text NOT NULL, file text NOT NULL, row text, reason text NOT NULL)'
             )
-            for table in TABLES.values():
-                self._run(_create(table))
+            for target in self._targets.values():
+                self._run(target.create())
+        return manifest
 
-    def _load_part(self, table: Table, path: Path) -> None:
-        name = path.relative_to(self._folder.tables).as_posix()
+    def _load_part(self, target: _Target, path: Path) -> None:
+        name = path.relative_to(self._folder.path).as_posix()
         with self._db.transaction():
             self._run(f"SET LOCAL search_path = {LOADING}")
             if self._one("SELECT 1 FROM loaded_parts WHERE file = %s", name):
@@ -124,41 +173,52 @@ class _Load:
             rows = 0
             for batch in batches_of(path):
                 for start in range(0, batch.num_rows, BATCH_ROWS):
-                    some = _rows(table, batch.slice(start, BATCH_ROWS))
-                    rows += self._copy(table, name, some)
+                    rows += self._copy(target, name, batch.slice(start, BATCH_ROWS))
             self._run("INSERT INTO loaded_parts VALUES (%s, %s)", name, rows)
         crash_point("load.part")
 
-    def _copy(self, table: Table, file: str, rows: Sequence[tuple[Any, ...]]) -> int:
-        """Copy rows, halving them where the server refuses; gives how many it took."""
+    def _copy(self, target: _Target, file: str, batch: Any) -> int:
+        """Copy rows, halving them where one is refused; gives how many were taken."""
         try:
+            rows = self._rows(target, batch)
             with (
                 self._db.transaction(),
                 self._db.cursor() as cursor,
-                cursor.copy(_copy_statement(table)) as copy,
+                cursor.copy(target.copy()) as copy,
             ):
-                copy.set_types(_copied_types(table))
+                copy.set_types([kind for _, kind, _ in target.columns])
                 for row in rows:
                     copy.write_row(row)
             return len(rows)
-        except psycopg.OperationalError:
-            raise  # the server is gone or full: no row is to blame
-        except (psycopg.DataError, psycopg.errors.IntegrityError, psycopg.errors.ProgramLimitExceeded) as problem:
-            if len(rows) > 1:
-                middle = len(rows) // 2
-                return self._copy(table, file, rows[:middle]) + self._copy(table, file, rows[middle:])
-            shown = repr(rows[0][: len(_KEYS[table.name]) + 4])[:2000].replace("\0", "")
-            reason = str(problem).strip().replace("\0", "")
-            self._run("INSERT INTO quarantine VALUES (%s, %s, %s, %s)", table.name, file, shown, reason)
-            return 0
+        except _REFUSALS as problem:
+            return self._copy_less(target, file, batch, problem)
+
+    def _copy_less(self, target: _Target, file: str, batch: Any, problem: Exception) -> int:
+        if batch.num_rows > 1:
+            middle = batch.num_rows // 2
+            return self._copy(target, file, batch.slice(0, middle)) + self._copy(target, file, batch.slice(middle))
+        shown = ", ".join(f"{name} {_shown(batch.column(name)[0])}" for name in _KEYS[target.name])
+        reason = str(problem).strip().replace("\0", "")
+        self._run("INSERT INTO quarantine VALUES (%s, %s, %s, %s)", target.name, file, shown[:2000], reason[:2000])
+        return 0
+
+    def _rows(self, target: _Target, batch: Any) -> list[tuple[Any, ...]]:
+        """A batch as rows, pages with their ranks and the words that limited search looks for."""
+        columns = [column.to_pylist() for column in batch.columns]
+        if target.name == PAGES.name:
+            ranks = self._rank_of_page[batch.column("page_id").to_numpy()].tolist()
+            columns.append([None if rank != rank else rank for rank in ranks])
+            titles, texts = (columns[batch.schema.get_field_index(name)] for name in ("title", "text"))
+            columns.append([words_of(*pair) for pair in zip(titles, texts, strict=True)])
+        return list(zip(*columns, strict=True))
 
     def _finish(self, started: float, url: str) -> LoadReport:
         with self._db.transaction():
             self._run(f"SET LOCAL search_path = {LOADING}")
             held = dict(self._db.execute('SELECT "table", count(*) FROM quarantine GROUP BY 1').fetchall())
-            counts = {name: int(self._one(f"SELECT count(*) FROM {name}") or 0) for name in TABLES}  # noqa: S608
-            check_counts(self._folder, counts, held)
-            for table in TABLES:
+            counts = {name: int(self._one(f"SELECT count(*) FROM {name}") or 0) for name in self._targets}  # noqa: S608
+            check_counts(self._folder, self._ranks, counts, held)
+            for table in self._targets:
                 self._run(f"ALTER TABLE {table} ADD PRIMARY KEY ({', '.join(_KEYS[table])})")
             for index in _INDEXES:
                 self._run(index)
@@ -168,7 +228,7 @@ class _Load:
             crash_point("load.indexed")
             self._run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
             self._run(f"ALTER SCHEMA {LOADING} RENAME TO {SCHEMA}")
-        for table in TABLES:
+        for table in self._targets:
             self._run(f"ANALYZE {SCHEMA}.{table}")
         shown = psycopg.conninfo.conninfo_to_dict(url)
         target = f"{shown.get('dbname', '')} on {shown.get('host', 'this machine')}"
@@ -182,34 +242,17 @@ class _Load:
         return row[0] if row else None
 
 
-def _create(table: Table) -> str:
-    """The columns of a table, its keys to be added when the rows are in."""
-    columns = [
-        f"{column.name} {_TYPES[column.type]}{'' if column.may_be_null else ' NOT NULL'}" for column in table.columns
-    ]
-    if table is PAGES:
-        columns.append("words text NOT NULL")
-        columns.append("search tsvector GENERATED ALWAYS AS (to_tsvector('simple', words)) STORED")
-    return f"CREATE TABLE {table.name} ({', '.join(columns)})"
+def _shown(value: Any) -> str:
+    """A key of a row that was refused, which may be what is wrong with it."""
+    try:
+        return str(value.as_py()).replace("\0", "")
+    except UnicodeDecodeError:
+        return repr(value.as_buffer().to_pybytes())
 
 
-def _copy_statement(table: Table) -> str:
-    names = [*table.names, *(["words"] if table is PAGES else [])]
-    return f"COPY {table.name} ({', '.join(names)}) FROM STDIN (FORMAT binary)"
-
-
-def _copied_types(table: Table) -> list[str]:
-    return [*(_TYPES[column.type] for column in table.columns), *(["text"] if table is PAGES else [])]
-
-
-def _rows(table: Table, batch: Any) -> list[tuple[Any, ...]]:
-    """A batch as rows, pages with the words that limited search looks for."""
-    columns = [column.to_pylist() for column in batch.columns]
-    if table is PAGES:
-        title, text = batch.column("title").to_pylist(), batch.column("text").to_pylist()
-        columns.append([_words(*pair) for pair in zip(title, text, strict=True)])
-    return list(zip(*columns, strict=True))
-
-
-def _words(title: str | None, text: str | None) -> str:
-    return index_words(f"{title or ''} {text or ''}"[:_WORDS_CHARACTERS])
+def words_of(title: str | None, text: str | None) -> str:
+    """The words of a page, as many of the first as a tsvector is sure to hold."""
+    words = index_words(f"{title or ''} {text or ''}"[:_TSVECTOR_BYTES])
+    while (size := len(words.encode()) + _WORD_BYTES * (words.count(" ") + 1)) > _TSVECTOR_BYTES:
+        words = words[: len(words) * _TSVECTOR_BYTES // size].rpartition(" ")[0]
+    return words

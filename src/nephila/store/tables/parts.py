@@ -73,6 +73,10 @@ def batches_of(path: Path, columns: list[str] | None = None) -> Iterator[Any]:
         yield from file.iter_batches(columns=columns)
 
 
+def schema_of(path: Path) -> Any:
+    return pq.read_schema(path)
+
+
 def rows_in(path: Path) -> int:
     return int(pq.read_metadata(path).num_rows)
 
