@@ -11,10 +11,11 @@ import unicodedata
 from itertools import pairwise
 from typing import Final
 
-_RUN: Final = re.compile(
-    "([\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)|([^\\W_]+)"
+_TOGETHER: Final = (
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_RUN: Final = re.compile(f"([{_TOGETHER}]+)|([^\\W_{_TOGETHER}]+)")  # LG전자 is two words: 전자 must be found
 
 
 def index_words(text: str) -> str:
