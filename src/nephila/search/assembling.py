@@ -3,24 +3,57 @@
 A generation is a folder with tantivy's files. The next one starts with hard links to the files of the last, strikes
 out the pages that are gone or written anew, takes in the segments of the portions, and lets tantivy merge. tantivy's
 own list of segments, `meta.json`, is the union of the pieces' lists; their form is that of the version we require, and
-the number of pages is checked before anyone sees the result.
+the number of pages is checked before anyone sees the result. Many portions are first merged by the workers, eight by
+eight, since one merge takes one core.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from nephila.errors import NephilaError
 from nephila.search.fields import create_index, open_index
-from nephila.store.durable import disk_errors
+from nephila.store.durable import aside_of, crash_point, disk_errors, publish
+from nephila.urls import hash128
 
 _META: Final = "meta.json"
 _MANAGED: Final = ".managed.json"
 _HEAP_BYTES: Final = 64 * 2**20
+
+MERGED_AT_ONCE: Final = 8
+"""tantivy merges segments of like size when there are so many"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Finished portions that become one."""
+
+    folders: tuple[Path, ...]
+    target: Path
+
+
+def merge_pieces(pieces: Pieces) -> Path:
+    """A worker's share of merging; the result appears by rename, and is found again by its name."""
+    name = hash128(" ".join(folder.name for folder in pieces.folders)).hex()
+    folder = pieces.target / f"merged-{name}"
+    if not folder.is_dir():
+        aside = aside_of(folder)
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        with disk_errors(aside):
+            for piece in pieces.folders:
+                _link_files(piece, aside)
+            _unite(aside, pieces.folders[1:])
+        _merge(aside)
+        publish(aside, folder)
+        crash_point("search.merged")
+    return folder
 
 
 def assemble(target: Path, last: Path | None, portions: Sequence[Path], remove: Any, pages: int) -> None:
@@ -49,7 +82,14 @@ def _link_files(source: Path, target: Path) -> None:
         if entry.name == _META and not (target / _META).exists():
             (target / _META).write_bytes(Path(entry.path).read_bytes())
         elif _is_segment_file(entry.name):
-            os.link(entry.path, target / entry.name)
+            _link(Path(entry.path), target / entry.name)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        target.hardlink_to(source)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(source, target)
 
 
 def _is_segment_file(name: str) -> bool:

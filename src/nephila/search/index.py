@@ -25,7 +25,7 @@ import numpy as np
 
 from nephila.config.sections import Search
 from nephila.engine import Engine
-from nephila.search.assembling import assemble
+from nephila.search.assembling import MERGED_AT_ONCE, Pieces, assemble, merge_pieces
 from nephila.search.columns import Columns
 from nephila.search.fields import VERSION
 from nephila.search.gathering import RANKS, Changes, find_changes, gather, input_files
@@ -93,6 +93,7 @@ class _Indexing:
         if last is not None and (last.version != VERSION or last.inputs.settings != inputs.settings):
             last = None  # every page is made anew; the old index serves until then
         if last is not None and last.inputs == inputs and (self._folder.index / last.folder_name).is_dir():
+            self._sweep(last)
             return self._report(last, Changes(np.zeros(0, np.int64), np.zeros(0, np.int64)), [])
         old = Columns.load(self._folder.index / last.folder_name) if last else Columns.empty()
         known = last.inputs.files if last else {}
@@ -107,8 +108,10 @@ class _Indexing:
                 changes = find_changes(old, new)
             with self._step("write"):
                 written = self._write(duck, new, changes)
+        with self._step("merge"):
+            merged = self._merge([portion.folder for portion in written])
         with self._step("assemble"):
-            manifest = self._assemble(last, inputs, new, changes, written)
+            manifest = self._assemble(last, inputs, new, changes, merged)
         return self._report(manifest, changes, written)
 
     def _write(self, duck: Any, new: Columns, changes: Changes) -> list[Written]:
@@ -122,6 +125,15 @@ class _Indexing:
             written.append(portion)
             self._tell("write", len(written), len(starts))
         return written
+
+    def _merge(self, folders: list[Path]) -> list[Path]:
+        """Eight become one, on all cores, until there are fewer."""
+        while len(folders) >= MERGED_AT_ONCE:
+            whole = len(folders) - len(folders) % MERGED_AT_ONCE
+            groups = [tuple(folders[start : start + MERGED_AT_ONCE]) for start in range(0, whole, MERGED_AT_ONCE)]
+            pieces = (Pieces(group, self._building) for group in groups)
+            folders = [*self._engine.map(merge_pieces, pieces), *folders[whole:]]
+        return folders
 
     def _portion(self, duck: Any, new: Columns, ids: Any) -> Portion:
         parts = {int(part) for part in np.unique(ids // PART_IDS)}
@@ -146,7 +158,7 @@ class _Indexing:
             shutil.rmtree(path, ignore_errors=True)
 
     def _assemble(
-        self, last: Manifest | None, inputs: Inputs, new: Columns, changes: Changes, written: list[Written]
+        self, last: Manifest | None, inputs: Inputs, new: Columns, changes: Changes, pieces: list[Path]
     ) -> Manifest:
         in_force = read_manifest(self._folder)
         generation = (in_force.generation if in_force else 0) + 1
@@ -158,7 +170,7 @@ class _Indexing:
         pages = int(np.count_nonzero(new.indexed))
         self._tell("assemble", 0, 1)
         base = self._folder.index / last.folder_name if last else None
-        assemble(aside, base, [portion.folder for portion in written], changes.remove, pages)
+        assemble(aside, base, pieces, changes.remove, pages)
         new.save(aside)
         _sync_files(aside)
         rename(aside, target)
@@ -167,11 +179,15 @@ class _Indexing:
         manifest = Manifest(generation, pages, sites, self._config.rank_weight, inputs)
         publish(self._folder, manifest)
         crash_point("search.published")
+        self._sweep(manifest)
+        return manifest
+
+    def _sweep(self, manifest: Manifest) -> None:
+        """Older generations and finished portions; a reader keeps what it has open."""
         for path in self._folder.index.glob("g*"):
-            if path != target:
+            if path.name != manifest.folder_name:
                 shutil.rmtree(path, ignore_errors=True)
         shutil.rmtree(self._building, ignore_errors=True)
-        return manifest
 
     def _report(self, manifest: Manifest, changes: Changes, written: list[Written]) -> IndexReport:
         place = self._folder.index / manifest.folder_name

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from nephila.config.sections import Search
 from nephila.search.columns import Columns
 from nephila.search.fields import TEXT_FIELDS, schema, whole_title, words_of
 from nephila.search.query import Dated, Limit, Query, Term, Words
-from nephila.search.wording import is_one_sign
+from nephila.search.wording import is_sign
 from nephila.urls import NO_RULES, Refusal, host_of, normalise, registrable_domain, site_of
 
 Question = tantivy.Query
@@ -62,7 +63,7 @@ class Matching:
         if bonus is not None:
             must.append((tantivy.Occur.Should, bonus))
         banned = [(tantivy.Occur.MustNot, self._match(term, remarks)) for term in query.none_of]
-        words = tuple(tuple(words_of(term.text)) for term in brings)
+        words = tuple(_words(term.text) for term in brings)
         parts = [(name, _any(self._in_field(term, name, weight) for term in brings)) for name, weight in self._fields]
         if bonus is not None:
             parts.append(("exact title", bonus))
@@ -82,12 +83,12 @@ class Matching:
                 return _choosing(self._limit(term, remarks))
 
     def _in_field(self, term: Words, field: str, weight: float) -> Question:
-        words = words_of(term.text)
+        words = _words(term.text)
         if not words:
             return tantivy.Query.empty_query()
         if len(words) > 1:
             found = tantivy.Query.phrase_query(_SCHEMA, field, list(words))
-        elif is_one_sign(words[0]):
+        elif len(words[0]) == 1 and is_sign(words[0]):
             sign = words[0]  # one letter of a script without signs of its own in patterns
             found = tantivy.Query.regex_query(_SCHEMA, field, f"{sign}.?|.{sign}")
         else:
@@ -95,7 +96,7 @@ class Matching:
         return tantivy.Query.boost_query(found, weight)
 
     def _title_bonus(self, query: Query) -> Question | None:
-        words = [word for term in query.words for word in words_of(term.text)]
+        words = [word for term in query.words for word in _words(term.text)]
         if not words or self._bonus == 0:
             return None
         exact = tantivy.Query.term_query(_SCHEMA, "whole_title", whole_title(words))
@@ -137,6 +138,11 @@ class Matching:
             return None
         page_id = int(self._searcher.fast_field_values("page_id", [found[0][1]])[0] or 0)
         return int(self._columns.community_of_site[self._columns.site[page_id]])
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(words_of(text))
 
 
 def site_names(name: str) -> list[str]:

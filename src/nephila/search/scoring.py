@@ -9,7 +9,6 @@ nothing, and at 10⁶ pages no rank can multiply a relevance by more than 1 + 20
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,24 +36,28 @@ def tantivy_weight(level: int, rank_weight: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Places of those that stay, the best first, and how many gave way to a better one."""
+    """Places of those that stay, the best first, and how many before the last of them gave way to a better one."""
 
     places: tuple[int, ...]
     given_way: int
 
 
-def keep(scores: Any, ids: Any, groups: Any, sites: Any, *, per_group: int | None, per_site: int | None) -> Kept:
-    """Order by score, equal ones by id; of a near-duplicate cluster and of a site only so many stay."""
+def keep(
+    scores: Any, ids: Any, groups: Any, sites: Any, *, per_group: int | None, per_site: int | None, most: int
+) -> Kept:
+    """Order by score, equal ones by id; of a near-duplicate cluster and of a site only so many stay, `most` in all."""
     order = np.lexsort((ids, -scores))
-    of_group: Counter[int] = Counter()
-    of_site: Counter[int] = Counter()
+    of_group: dict[int, int] = {}
+    of_site: dict[int, int] = {}
     places: list[int] = []
+    given_way = 0
     for place, group, site in zip(order.tolist(), groups[order].tolist(), sites[order].tolist(), strict=True):
-        if per_group is not None and of_group[group] >= per_group:
+        if len(places) == most:
+            break
+        grouped, sited = of_group.get(group, 0), of_site.get(site, 0)
+        if (per_group is not None and grouped >= per_group) or (per_site is not None and sited >= per_site):
+            given_way += 1
             continue
-        if per_site is not None and of_site[site] >= per_site:
-            continue
-        of_group[group] += 1
-        of_site[site] += 1
+        of_group[group], of_site[site] = grouped + 1, sited + 1
         places.append(place)
-    return Kept(tuple(places), len(order) - len(places))
+    return Kept(tuple(places), given_way)

@@ -27,7 +27,7 @@ from nephila.search.matching import Asked, Matching
 from nephila.search.query import Query, parse
 from nephila.search.results import Copy, Explanation, Hit, Results
 from nephila.search.scoring import keep, level_factor, rank_factor
-from nephila.search.snippets import marks_in, pattern_of, snippet
+from nephila.search.snippets import marks_in, needles_of, snippet
 from nephila.store.folder import CrawlFolder
 from nephila.urls import host_of, registrable_domain, site_of, url_hash
 
@@ -122,7 +122,7 @@ class Searcher:
             columns = opened.columns
             kept = keep(
                 found.scores, found.ids, columns.group[found.ids], columns.site[found.ids], per_group=per_group,
-                per_site=per_site,
+                per_site=per_site, most=wanted,
             )  # fmt: skip
             if len(kept.places) >= wanted or limit >= found.total or limit >= MOST_HITS * _GROWTH:
                 break
@@ -164,13 +164,13 @@ class Searcher:
     def _show(
         self, opened: _Opened, asked: Asked, found: _Found, places: tuple[int, ...], first: int
     ) -> tuple[Hit, ...]:
-        pattern = pattern_of(asked.words)
+        needles = needles_of(asked.words)
         columns = opened.columns
         hits = []
         for number, place in enumerate(places):
             page_id = int(found.ids[place])
             card = _card(opened.searcher, found.addresses[place])
-            text, marks = snippet((card.text, card.description), pattern, self.config.snippet_size)
+            text, marks = snippet((card.text, card.description), needles, self.config.snippet_size)
             community = int(columns.community_of_site[columns.site[page_id]])
             fetched_s = int(columns.fetched_s[page_id])
             hits.append(
@@ -179,7 +179,7 @@ class Searcher:
                     page_id=page_id,
                     url=card.url,
                     title=card.title,
-                    title_marks=marks_in(card.title, pattern),
+                    title_marks=marks_in(card.title, needles),
                     snippet=text,
                     snippet_marks=marks,
                     site=site_of(card.url),

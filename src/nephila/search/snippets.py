@@ -9,52 +9,71 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from nephila.search.results import Marks
-from nephila.search.wording import folded, is_one_sign
+from nephila.search.wording import folded, is_sign
+
+_MOST_MARKS: Final = 200
+"""of one word in one text: enough to choose a window by"""
+_LEAD_CHARACTERS: Final = 40
+"""shown in front of the first word"""
+_SPACE: Final = re.compile(r"\s")
 
 
-def pattern_of(words: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
-    """What finds the words of a query in a folded text; None where there are none."""
-    spelled = {_spelled(together) for together in words if together}
-    if not spelled:
-        return None
-    return re.compile("|".join(sorted(spelled, key=len, reverse=True)))
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """One word or phrase of a query; `start` is looked for first, because that is quick."""
+
+    start: str
+    whole: re.Pattern[str]
 
 
-def _spelled(words: Sequence[str]) -> str:
+def needles_of(words: Sequence[Sequence[str]]) -> tuple[Needle, ...]:
+    """What finds the words of a query, each as the index has it, in a folded text."""
+    return tuple(dict.fromkeys(_needle(together) for together in words if together))
+
+
+def _needle(words: Sequence[str]) -> Needle:
     """Words in their order: pairs of signs that overlap are one run again, all others have something between them."""
     runs: list[str] = []
     for word in words:
-        if runs and len(word) == 2 and _in_pairs(word) and _in_pairs(runs[-1]) and runs[-1][-1] == word[0]:
+        if runs and len(word) == 2 and is_sign(word[0]) and is_sign(runs[-1][0]) and runs[-1][-1] == word[0]:
             runs[-1] += word[1]
         else:
             runs.append(word)
-    return r"[\W_]*".join(_bounded(run) for run in runs)
+    return Needle(runs[0], re.compile(r"[\W_]*".join(map(_bounded, runs))))
 
 
 def _bounded(run: str) -> str:
-    return re.escape(run) if _in_pairs(run) else rf"(?<![^\W_]){re.escape(run)}(?![^\W_])"
+    return re.escape(run) if is_sign(run[0]) else rf"(?<![^\W_]){re.escape(run)}(?![^\W_])"
 
 
-def _in_pairs(run: str) -> bool:
-    return is_one_sign(run[0])
+def marks_in(text: str, needles: Sequence[Needle]) -> Marks:
+    """Where the words are; of two that overlap, the first."""
+    inside = folded(text)
+    found: list[tuple[int, int]] = []
+    for needle in needles:
+        place, left = inside.find(needle.start), _MOST_MARKS
+        while place >= 0 and left:
+            whole = needle.whole.match(inside, place)
+            if whole:
+                found.append(whole.span())
+                left -= 1
+            place = inside.find(needle.start, whole.end() if whole else place + 1)
+    marks: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if not marks or start >= marks[-1][1]:
+            marks.append((start, end))
+    return tuple(marks)
 
 
-def marks_in(text: str, pattern: re.Pattern[str] | None) -> Marks:
-    """Where the words are."""
-    return (
-        tuple(found.span() for found in pattern.finditer(folded(text)) if found.end() > found.start())
-        if pattern
-        else ()
-    )
-
-
-def snippet(texts: Sequence[str], pattern: re.Pattern[str] | None, size: int) -> tuple[str, Marks]:
-    """The best window of the first text that holds a word, else the beginning of the first that is not empty."""
+def snippet(texts: Sequence[str], needles: Sequence[Needle], size: int) -> tuple[str, Marks]:
+    """The best window of the text that shows most of the words, else the beginning of the first that is not empty."""
     best: tuple[int, str, Marks] = (0, "", ())
     for text in texts:
-        marks = marks_in(text, pattern)
+        marks = marks_in(text, needles)
         if marks:
             worth, start = _densest(text, marks, size)
             if worth > best[0]:
@@ -71,7 +90,7 @@ def _densest(text: str, marks: Marks, size: int) -> tuple[int, int]:
     shown = [folded(text[start:end]) for start, end in marks]
     worth, place = 0, 0
     for number, start in enumerate(starts):
-        end = bisect_left(starts, start + size - 40, number)
+        end = bisect_left(starts, start + size - _LEAD_CHARACTERS, number)
         value = 100 * len(set(shown[number:end])) + min(end - number, 99)
         if value > worth:
             worth, place = value, start
@@ -80,7 +99,7 @@ def _densest(text: str, marks: Marks, size: int) -> tuple[int, int]:
 
 def _window(text: str, marks: Marks, start: int, size: int) -> tuple[str, Marks]:
     """About `size` characters around `start`, cut at blanks, on one line, with dots where something is left out."""
-    low = max(0, start - 40)
+    low = max(0, start - _LEAD_CHARACTERS)
     if low:
         blank = text.find(" ", low, start)
         low = blank + 1 if blank >= 0 else low
@@ -89,7 +108,6 @@ def _window(text: str, marks: Marks, start: int, size: int) -> tuple[str, Marks]
         blank = text.rfind(" ", max(start + 1, high - 30), high)
         high = blank if blank > 0 else high
     before, after = ("… " if low else ""), (" …" if high < len(text) else "")
-    inside = "".join(" " if sign.isspace() else sign for sign in text[low:high])
     moved = len(before) - low
     kept = tuple((begin + moved, end + moved) for begin, end in marks if low <= begin and end <= high)
-    return before + inside + after, kept
+    return before + _SPACE.sub(" ", text[low:high]) + after, kept

@@ -1,30 +1,54 @@
 """Text as the index takes it: in comes what a page or a person wrote, out goes what tantivy cuts into words.
 
-Where a text holds Korean, Japanese or Chinese, `markup.words` writes it as overlapping pairs, the same as for every
-other index of this project. All other text stays as it is: tantivy's own tokenizer cuts it at what is neither letter
-nor digit, in lower case and without accents, at a fraction of the cost. So `cafe` finds `café`, and `café` finds both.
+Korean, Japanese and Chinese write words together, so their runs are written as overlapping pairs (검색엔진: 검색 색엔
+엔진), the same as in every other index of this project (`markup.words`), here by arrays, because most of a Korean page
+goes this way. All other text stays as it is: tantivy cuts it at what is neither letter nor digit, in lower case and
+without accents. So `cafe` finds `café`, and `café` finds both.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import Any, Final
 
-from nephila.markup.words import index_words
+import numpy as np
 
-# Hangul, Han, Kana, also in their narrow and wide forms; other scripts go the quick way.
-_TOGETHER: Final = (
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
-)
-_WRITTEN_TOGETHER: Final = re.compile(f"[{_TOGETHER}]")
-_ONE_SIGN: Final = re.compile(f"[{_TOGETHER}]")
+_BLANK: Final = 0x20
+# Hangul, Han and Kana in the form that `normal` gives: the same as in `markup.words`.
+_RANGES: Final = (
+    (0x1100, 0x11FF), (0x2E80, 0x2FDF), (0x3005, 0x3007), (0x3040, 0x30FF), (0x3130, 0x318F), (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF),
+)  # fmt: skip
+_WRITTEN_TOGETHER: Final = re.compile("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in _RANGES) + "]")
+
+
+def _signs() -> Any:
+    table = np.zeros(0x110000, np.bool_)
+    for low, high in _RANGES:
+        table[low : high + 1] = True
+    return table
+
+
+_IS_SIGN: Final = _signs()
 
 
 def wording(text: str) -> str:
     """What is handed to tantivy for a text in normal form (`normal`)."""
-    return index_words(text) if _WRITTEN_TOGETHER.search(text) else text
+    if text.isascii() or not _WRITTEN_TOGETHER.search(text):
+        return text
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
+    sign = _IS_SIGN[codes]
+    begins = np.empty(len(codes), np.bool_)  # a run of signs, or what follows one, begins here
+    begins[0] = False
+    np.not_equal(sign[1:], sign[:-1], out=begins[1:])
+    inside = np.zeros(len(codes), np.bool_)  # between two signs: the end of one pair and the start of the next
+    inside[1:-1] = sign[1:-1] & sign[:-2] & sign[2:]
+    places = np.cumsum(1 + begins + 2 * inside) - 1
+    written = np.full(int(places[-1]) + 1, _BLANK, np.uint32)
+    written[places] = codes
+    written[places[inside] - 2] = codes[inside]
+    return written.tobytes().decode("utf-32-le")
 
 
 def normal(text: str) -> str:
@@ -32,9 +56,9 @@ def normal(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-def is_one_sign(word: str) -> bool:
-    """A single sign of a script that is indexed in pairs: it is found inside of them."""
-    return len(word) == 1 and _ONE_SIGN.match(word) is not None
+def is_sign(letter: str) -> bool:
+    """Whether a character belongs to a script that is indexed in pairs."""
+    return bool(_IS_SIGN[ord(letter)])
 
 
 class _Folding(dict[int, str]):
@@ -42,8 +66,8 @@ class _Folding(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
-        plain = unicodedata.normalize("NFD", letter.lower())[:1] if not "\uac00" <= letter <= "\ud7a3" else letter
-        self[code] = plain if plain else letter
+        plain = letter if "\uac00" <= letter <= "\ud7a3" else unicodedata.normalize("NFD", letter.lower())[:1]
+        self[code] = plain or letter
         return self[code]
 
 
