@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from nephila.markup.words import index_words
 from nephila.search.fields import words_of
-from nephila.search.wording import folded, is_sign, normal, wording
+from nephila.search.wording import folded, normal, wording
 
-ASSIGNED = st.characters(codec="utf-8", exclude_categories=["Cn", "Co", "Cs", "Mn", "Mc", "Me"], max_codepoint=0x2FFFF)
-MIXED = st.text(st.one_of(st.sampled_from("검색엔진대학교漢字テスト々 ab1é-._ﾊ"), ASSIGNED), max_size=40)
+ANY = st.text(max_size=40)
+# Python cuts words at combining marks and Rust does not, so the two are compared where there are none.
+HAN_AND_HANGUL = st.one_of(st.characters(min_codepoint=low, max_codepoint=high) for low, high in (
+    (0x3041, 0x3096), (0x30A1, 0x30FA), (0x4E00, 0x9FA5), (0xAC00, 0xD7A3), (0x20000, 0x2A6D6)))  # fmt: skip
+MIXED = st.text(st.one_of(st.sampled_from("검색엔진漢字テスト々 ab1é-._ﾊ(%"), HAN_AND_HANGUL), max_size=40)
 CUT_ONLY = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase()).build()
 
 
@@ -37,17 +40,10 @@ def test_text_is_cut_into_words(text: str, words: list[str]) -> None:
 
 @given(MIXED)
 def test_arrays_write_the_same_words_as_the_other_indexes_have(text: str) -> None:
-    # Python cuts words at combining marks and Rust does not: what is written in pairs, or in Latin, must agree.
-    assert known(CUT_ONLY.analyze(wording(normal(text)))) == known(index_words(text).split())
+    assert CUT_ONLY.analyze(wording(normal(text))) == index_words(text).split()
 
 
-def known(words: list[str]) -> list[str]:
-    return [
-        word for word in words if all(letter.isalnum() and (is_sign(letter) or letter < "\u0250") for letter in word)
-    ]
-
-
-@given(MIXED)
+@given(ANY)
 def test_folding_keeps_every_place(text: str) -> None:
     assert len(folded(text)) == len(text)
 
