@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert clean
+.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert browser clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -54,6 +54,13 @@ bench-rank: $(VENV)/ready      ## PageRank beside scipy, igraph, networkit, scik
 bench-convert: $(VENV)/ready   ## CPU of each step of reading a page, and the join of 20 million links
 	$(BIN)/python bench/convert.py pages /usr/share/doc
 	$(BIN)/python bench/convert.py links
+
+browser: $(VENV)/ready         ## the web pages in a real browser; installs Debian's Chromium when root
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
+	@command -v chromium-headless-shell chromium >/dev/null || { [ "$$(id -u)" = 0 ] && \
+	  apt-get install --yes --quiet chromium-headless-shell >/dev/null; } || \
+	  { echo "There is no Chromium: apt-get install chromium-headless-shell, as root."; exit 1; }
+	$(BIN)/pytest -n0 tests/browser
 
 $(VENV)/ready: pyproject.toml src/nephila/lab/_mixing.c src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)

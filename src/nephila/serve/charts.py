@@ -20,7 +20,7 @@ HEIGHT: Final = 180
 TOP: Final = 12
 """Room above the highest mark, for the topmost label."""
 
-_FEWEST_SPANS: Final = 24
+_FEWEST_SPANS: Final = 16
 """A run that has just begun is drawn from the left, in bars that are no walls."""
 
 FETCHED, REDIRECTED, ANSWERED, FAILED = "fetched", "redirected", "answered", "failed"
