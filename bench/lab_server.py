@@ -1,7 +1,8 @@
 """How many pages per second the lab serves, and how much memory its processes take: `make bench-lab`, in 3 minutes.
 
 The client shares the machine, so pages per second of the server's own CPU time is the figure that counts ("per core"):
-a core that does nothing else serves that many. The figure by the wall is what was seen here, client and all.
+a core that does nothing else serves that many; beside it the same as microseconds of CPU time a page. The figure by
+the wall is what was seen here, client and all.
 
     python bench/lab_server.py [--seconds 12] [--memory-seconds 40]
 
@@ -97,7 +98,8 @@ def sites_work(lab: Lab, most_pages: int, first_site: int = 0) -> Iterator[Visit
 def show(load: str, sites: int, processes: int, speed: Speed) -> None:
     print(
         f"{load:<12}{sites:>11,}{processes:>6}{speed.pages:>10,}{speed.received_bytes / speed.pages / 1000:>7.1f}"
-        f"{speed.pages / speed.server_cpu_s:>11,.0f}{speed.pages / speed.wall_s:>10,.0f}"
+        f"{speed.pages / speed.server_cpu_s:>11,.0f}{speed.server_cpu_s / speed.pages * 1e6:>10,.0f}"
+        f"{speed.pages / speed.wall_s:>10,.0f}"
         f"{speed.memory_mib[0]:>9.0f}{speed.memory_mib[-1]:>6.0f}",
         flush=True,
     )
@@ -128,9 +130,11 @@ def main() -> None:
         uvloop.run(serve_one_page(int(options.one_page[0]), Path(options.one_page[1])))
         return
     print(f"{date.today()}, Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"{'':<12}{'':>11}{'proc-':>6}{'':>10}{'KB/':>7}{'pages/s':>11}{'pages/s':>10}{'RSS MiB per':>15}")
     print(
-        f"{'load':<12}{'sites':>11}{'esses':>6}{'pages':>10}{'page':>7}{'per core':>11}{'by wall':>10}"
+        f"{'':<12}{'':>11}{'proc-':>6}{'':>10}{'KB/':>7}{'pages/s':>11}{'CPU µs':>10}{'pages/s':>10}{'RSS MiB per':>15}"
+    )
+    print(
+        f"{'load':<12}{'sites':>11}{'esses':>6}{'pages':>10}{'page':>7}{'per core':>11}{'per page':>10}{'by wall':>10}"
         f"{'start':>9}{'end':>6}"
     )
     with tempfile.TemporaryDirectory() as folder, one_page_served(Path(folder)) as served:
