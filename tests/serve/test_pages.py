@@ -77,7 +77,7 @@ def test_every_answer_has_the_strict_head(client: Client, collected: Collected) 
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy, path
         assert headers["x-content-type-options"] == "nosniff", path
-        assert headers["referrer-policy"] == "no-referrer", path
+        assert headers["referrer-policy"] == "same-origin", path
         assert headers["cross-origin-resource-policy"] == "same-origin", path
         assert "server" not in headers, path
 

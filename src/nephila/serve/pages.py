@@ -136,6 +136,7 @@ class Pages:
         if shown is None:
             return self.problem(Refused(404, "The archive holds nothing of that URL that can be shown."))
         headers = {"content-security-policy": INERT_POLICY, "content-type": shown.content_type}
+        headers["referrer-policy"] = "no-referrer"
         return Response(shown.body, headers=headers)
 
     # Ranks and statistics
