@@ -25,14 +25,16 @@ from nephila.crawl.messages import (
     Failed,
     Findings,
     FindingsApplied,
+    GaveBack,
     GiveBack,
     Hello,
+    Lend,
+    Lent,
     Orders,
     OrdersApplied,
     Pause,
     Progress,
     SlowSite,
-    Starved,
     Stop,
     Stopped,
     ToCoordinator,
@@ -95,12 +97,14 @@ class Agent:
         for number in argument.slots:
             state = SlotState(folder, number, config.archive, about)
             self.slots[number] = Slot(state, config.archive, self._committed)
+        self._outgoing: asyncio.Queue[ToCoordinator] = asyncio.Queue()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.collecting = Collecting(self.setup, self.slots, self._starve, self._fail, max_open=_open_files())
+        self.collecting = Collecting(
+            self.setup, self.slots, self._outgoing.put_nowait, self._fail, max_open=_open_files()
+        )
         self.collecting.paused, self.collecting.blocked = argument.control.paused, argument.control.blocked
         self._places = Places(self.collecting, self.slots)
         self._ordered = Ordered(self.collecting, self._places)
-        self._outgoing: asyncio.Queue[ToCoordinator] = asyncio.Queue()
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -199,6 +203,12 @@ class Agent:
                     case Block():
                         self.collecting.blocked = frozenset(message.sites)
                         self._places.wake()
+                    case Lend():
+                        self.collecting.lending.lend(message)
+                    case Lent():
+                        self.collecting.lending.lent(message)
+                    case GaveBack():
+                        self.collecting.lending.take_back(message)
                     case Stop():
                         return
                     case _:
@@ -244,9 +254,6 @@ class Agent:
         for site in slot.state.numbers_in("waiting") if group.let_in else ():
             self._places.enqueue(slot.number, site)
         self._places.fill()
-
-    def _starve(self, slot: int, purse: str) -> None:
-        self._outgoing.put_nowait(Starved(slot, purse))
 
 
 def _findings(parcel: Parcel) -> Findings:

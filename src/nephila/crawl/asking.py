@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 from nephila.crawl.fetcher import Connection, Fetched, FetchRequest, lacks_contact
+from nephila.crawl.lending import Lending, OnLane
 from nephila.crawl.politeness import (
     BUSY,
     Answered,
@@ -30,30 +31,19 @@ from nephila.urls import host_of
 KEEP_OPEN_S: Final = 15.0
 """A connection is kept for the next request when that may be sent within so many real seconds."""
 
-RESERVE_WITHIN_S: Final = 10.0
-RESERVE_EVERY_S: Final = 0.05
 MOST_RESTING: Final = 10_000
 """Sites that have left, after which those that may be asked again are forgotten."""
-
-
-class OnLane(Protocol):
-    """What asking needs to know of a lane."""
-
-    address: str
-    pace: Pace
-    asking: int
 
 
 class Asking:
     """The manners of one agent: who may be asked when, and the connections to ask by."""
 
-    def __init__(self, setup: Setup, contexts: Mapping[int, SiteContext], max_open: int) -> None:
+    def __init__(self, setup: Setup, contexts: Mapping[int, SiteContext], lending: Lending, max_open: int) -> None:
         self._setup = setup
         self._contexts = contexts
+        self._lending = lending
         self._max_open = max_open
         self._closing: set[asyncio.Future[None]] = set()
-        self.lanes: Mapping[str, OnLane] = {}
-        self.foreign: dict[str, Pace] = {}  # addresses that were asked for a robots.txt on behalf of another
         self.resting: dict[int, Pace] = {}  # sites that left before they may be asked again
         self.open_connections = 0
 
@@ -102,18 +92,22 @@ class Asking:
             return Fetched(Outcome.BLOCKED_ADDRESS, "net.contact is not set", self._setup.clock.now(), address)
         if address == context.address:
             await self.rest(lane, context)
-        elif not await self._reserve(address):
+            fetched = await self._fetch_once(site, address, request)
+            self._answered(lane, context, fetched)
+            return fetched
+        borrowed = await self._lending.borrow(address)
+        if borrowed is None:
             return Fetched(Outcome.DEFERRED_HOST, "the address is being asked", self._setup.clock.now(), address)
+        fetched = await self._fetch_once(site, address, request)
+        self._lending.give_back(borrowed, address, fetched)
+        return fetched
+
+    async def _fetch_once(self, site: str, address: str, request: FetchRequest) -> Fetched:
         connection = self._connection(site, address)
         try:
-            fetched = await connection.fetch(request)
+            return await connection.fetch(request)
         finally:
             self._close(connection)
-        if address == context.address:
-            self._answered(lane, context, fetched)
-        else:
-            self._release(address, fetched)
-        return fetched
 
     async def rest(self, lane: OnLane, context: SiteContext) -> None:
         """Between two requests of one step the delay holds as well."""
@@ -171,38 +165,6 @@ class Asking:
     def _delay(self, context: SiteContext, answer: Answered) -> Delay:
         crawl_delay_s = context.robots.rules.crawl_delay_s if context.robots is not None else None
         return delay_after(answer, crawl_delay_s, self._setup.config.politeness)
-
-    async def _reserve(self, address: str) -> bool:
-        """Have an address of another lane to ourselves for one request; not waited for long, so that no two wait for
-        each other. Addresses of other agents are beyond this.
-        """
-        clock = self._setup.clock
-        until = clock.monotonic() + RESERVE_WITHIN_S * clock.rate
-        while True:
-            now = clock.monotonic()
-            lane = self.lanes.get(address)
-            pace = lane.pace if lane is not None else self.foreign.get(address, Pace())
-            if pace.ready_at <= now and (lane is None or not lane.asking):
-                reserved = Pace(now + self._setup.config.net.total_timeout * clock.rate)
-                if lane is not None:
-                    lane.pace = reserved
-                self.foreign[address] = reserved
-                return True
-            if now >= until:
-                return False
-            await asyncio.sleep(RESERVE_EVERY_S)
-
-    def _release(self, address: str, fetched: Fetched) -> None:
-        answer = Answered(fetched.total_ms / 1000 * self._setup.clock.rate, fetched.status)
-        delay = address_delay_after(answer, self._setup.config.politeness)
-        pace = after_answer(Pace(), delay, self._setup.clock.monotonic())
-        lane = self.lanes.get(address)
-        if lane is not None:
-            lane.pace = pace
-        self.foreign[address] = pace
-        if len(self.foreign) > MOST_RESTING:
-            now = self._setup.clock.monotonic()
-            self.foreign = {other: kept for other, kept in self.foreign.items() if kept.ready_at > now}
 
     def _connection(self, site: str, address: str) -> Connection:
         self.open_connections += 1

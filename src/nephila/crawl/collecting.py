@@ -13,13 +13,14 @@ from typing import Final
 
 import msgspec
 
-from nephila.crawl.asking import Asking, OnLane
+from nephila.crawl.asking import Asking
 from nephila.crawl.comparing import Comparing
 from nephila.crawl.control import BLOCKED_BY_HAND
 from nephila.crawl.fetcher import Fetched, FetchRequest
 from nephila.crawl.group import Judged, Role, SiteRow, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
-from nephila.crawl.messages import SiteEnded
+from nephila.crawl.lending import Lending, OnLane
+from nephila.crawl.messages import SiteEnded, Starved, ToCoordinator
 from nephila.crawl.outcome import Asleep, GivenUp, failed_runs_after, site_after
 from nephila.crawl.politeness import retry_after_s
 from nephila.crawl.recording import count_request, record_page
@@ -64,7 +65,7 @@ class Collecting:
     """Everything an agent does to sites."""
 
     def __init__(
-        self, setup: Setup, slots: dict[int, Slot], starve: Callable[[int, str], None],
+        self, setup: Setup, slots: dict[int, Slot], tell: Callable[[ToCoordinator], None],
         fail: Callable[[BaseException | None], None], max_open: int,
     ) -> None:  # fmt: skip
         self.setup = setup
@@ -79,10 +80,11 @@ class Collecting:
             for slot in slots.values():
                 self.address_pages.update(slot.state.address_pages())
         self.exhausted: set[str] = set()
-        self.asking = Asking(setup, self.contexts, max_open)
+        self.lending = Lending(setup, tell)
+        self.asking = Asking(setup, self.contexts, self.lending, max_open)
         self.paused = False
         self.blocked: frozenset[str] = frozenset()  # sites that a person wants left alone
-        self._starve = starve
+        self._tell = tell
         self._starving: set[tuple[int, str]] = set()
 
     def slot_of(self, context: SiteContext) -> Slot:
@@ -122,7 +124,7 @@ class Collecting:
     def _ask_for_credit(self, slot: int, purse: str) -> None:
         if (slot, purse) not in self._starving:
             self._starving.add((slot, purse))
-            self._starve(slot, purse)
+            self._tell(Starved(slot, purse))
 
     def _purses(self, context: SiteContext) -> tuple[str, ...]:
         crawl = self.setup.config.crawl

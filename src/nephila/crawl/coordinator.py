@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,16 +16,19 @@ from typing import Any, Final, assert_never
 
 from nephila.config.sections import Config
 from nephila.crawl.agent import AgentArgument, agent
-from nephila.crawl.collecting import PAGES_PURSE
 from nephila.crawl.control import LOOK_EVERY_S, news
 from nephila.crawl.fetcher import lacks_contact, needs_contact
 from nephila.crawl.messages import (
+    Borrow,
     Exhausted,
     Failed,
     Findings,
     FindingsApplied,
+    GaveBack,
     GiveBack,
     Hello,
+    Lend,
+    Lent,
     Orders,
     OrdersApplied,
     Progress,
@@ -37,6 +39,7 @@ from nephila.crawl.messages import (
     decode_for_coordinator,
     encode,
 )
+from nephila.crawl.quota import Quota
 from nephila.crawl.resolver import Resolved
 from nephila.crawl.setup import Setup
 from nephila.crawl.site_list import Admission, Located, SiteList, WaitingSite
@@ -125,9 +128,7 @@ class Coordinator:
         self.finished: list[Progress] = []  # the last word of agents that are gone
         self._looking_up: set[int] = set()
         self._located: list[Located] = []
-        self._asked_back: dict[str, set[int]] = {}
-        self._starving: dict[str, set[int]] = defaultdict(set)
-        self._unsettled: dict[int, int] = dict.fromkeys(sites.slots, 0)  # slots whose accounts of this run are awaited
+        self._quota = Quota(config.crawl, sites, self._send_orders, self._send_to_slot, self._send_to_all)
         self._how: HowEnded | None = None
         self._failure: BaseException | None = None
         self._event = asyncio.Event()
@@ -177,6 +178,8 @@ class Coordinator:
             self._how = HowEnded.MAX_SECONDS
         elif crawl.max_bytes is not None and self._bytes_before + self.received_bytes() >= crawl.max_bytes:
             self._how = HowEnded.MAX_BYTES
+        elif self._quota.is_used_up:
+            self._how = HowEnded.MAX_PAGES
         elif self._nothing_left():
             self._how = HowEnded.DONE
 
@@ -247,24 +250,17 @@ class Coordinator:
                 orders = self.sites.apply(message, self._admission, self._setup.clock.now())
                 await self._send(member, FindingsApplied(message.slot, message.sequence))
                 await self._send_orders(orders)
-                self._settle(message)
-                for credit in message.returned:
-                    self._asked_back.get(credit.purse, set()).discard(message.slot)
-                for purse in {credit.purse for credit in message.returned} | self._starving.keys():
-                    await self._share_out(purse)
+                await self._quota.found(message)
             case OrdersApplied():
                 self.sites.delivered(message.slot, message.sequence)
             case Hello():
                 member.sent[message.slot] = message.applied
-                if message.slot in self._unsettled:
-                    self._unsettled[message.slot] = message.sent
                 await self._send_orders(self.sites.undelivered(message.slot, message.applied))
-                for purse, asked in self._asked_back.items():
-                    if message.slot in asked:
-                        await self._send(member, GiveBack(message.slot, purse))
+                await self._quota.came_up(message.slot, message.sent)
             case Starved():
-                self._starving[message.purse].add(message.slot)
-                await self._share_out(message.purse)
+                await self._quota.starves(message.slot, message.purse)
+            case Borrow() | GaveBack() | Lent():
+                await self._pass_on(member, message)
             case Progress():
                 member.progress = message
             case Failed():
@@ -280,6 +276,31 @@ class Coordinator:
         self.traffic.frame_bytes += len(frame)
         async with member.speaking:
             await member.handle.send(frame)
+
+    async def _send_to_slot(self, message: GiveBack) -> None:
+        member = self._owner(message.slot)
+        if member is not None:
+            await self._send(member, message)
+
+    async def _send_to_all(self, message: Exhausted) -> None:
+        for member in list(self.members):
+            await self._send(member, message)
+
+    async def _pass_on(self, member: Member, message: Borrow | GaveBack | Lent) -> None:
+        """Between the agent that must ask an address once and the one whose slot owns it (`lending`)."""
+        if isinstance(message, Lent):
+            borrower = next((other for other in self.members if other.number == message.borrower), None)
+            if borrower is not None:
+                await self._send(borrower, message)
+            return
+        owner = self._owner(self.sites.owner_of(message.address))
+        if isinstance(message, GaveBack):
+            if owner is not None:
+                await self._send(owner, message)
+        elif owner is not None:
+            await self._send(owner, Lend(member.number, message.number, message.address))
+        else:
+            await self._send(member, Lent(member.number, message.number, message.address, granted=False))
 
     async def _send_orders(self, orders: list[Orders]) -> None:
         """What cannot be sent now lies in the outbox and is sent when its slot says how far it is.
@@ -376,61 +397,13 @@ class Coordinator:
         await self._send_orders(orders)
         self._event.set()
 
-    # Credit: the quota travels with the lease, so that a limit is never exceeded
-
-    def _settle(self, findings: Findings) -> None:
-        """The first parcel of a run tells what a slot has used; nothing is given out before all have told."""
-        if findings.returned and findings.sequence > self._unsettled.get(findings.slot, findings.sequence):
-            del self._unsettled[findings.slot]
-
-    async def _share_out(self, purse: str) -> None:
-        """Give starving slots their share; when all is given out, ask the others for what they do not need."""
-        limit = self._limit(purse)
-        if limit is None or self._unsettled:
-            return  # nothing to share, or not yet known how much
-        starving = self._starving[purse]
-        for slot in sorted(starving):
-            left = limit - self.sites.granted(purse)
-            orders = self.sites.grant(slot, purse, limit, max(1, left // (4 * len(self.sites.slots))))
-            if not orders:
-                break
-            starving.discard(slot)
-            self._asked_back.pop(purse, None)
-            await self._send_orders(orders)
-        if starving:
-            await self._ask_back(purse)
-
-    async def _ask_back(self, purse: str) -> None:
-        asked = self._asked_back.get(purse)
-        if asked is None:
-            # Those that starve are asked as well: they answer when what they have under way is done.
-            asked = self._asked_back[purse] = set(self.sites.slots)
-            for slot in sorted(asked):
-                member = self._owner(slot)
-                if member is not None:
-                    await self._send(member, GiveBack(slot, purse))
-        if not asked:
-            await self._exhaust(purse)
-
-    async def _exhaust(self, purse: str) -> None:
-        if purse == PAGES_PURSE:
-            self._how = self._how or HowEnded.MAX_PAGES
-            self._event.set()
-            return
-        for member in self.members:
-            await self._send(member, Exhausted(purse))
-
-    def _limit(self, purse: str) -> int | None:
-        crawl = self._config.crawl
-        return crawl.max_pages if purse == PAGES_PURSE else crawl.max_pages_per_domain
-
 
 def admission(config: Config) -> Admission:
     return Admission(config.crawl.mode == "web", config.crawl.max_sites)
 
 
 def limits_text(config: Config) -> str:
-    """The limits that leave URLs with the outcome `limit`; when one has changed, these URLs are looked at again."""
+    """The limits and budgets that leave URLs out; when one has changed, these URLs are looked at again."""
     crawl = config.crawl
     limits = (
         crawl.max_sites, crawl.max_depth, crawl.max_pages_per_site, crawl.max_pages_per_domain,

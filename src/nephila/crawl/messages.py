@@ -118,6 +118,39 @@ class Exhausted(msgspec.Struct, frozen=True, tag="exhausted"):
     purse: str
 
 
+class Borrow(msgspec.Struct, frozen=True, tag="borrow"):
+    """An agent must ask an address once that may be another's; `number` is the agent's own."""
+
+    number: int
+    address: str
+
+
+class Lend(msgspec.Struct, frozen=True, tag="lend"):
+    """Keep an address of yours free for one request of another agent."""
+
+    borrower: int
+    number: int
+    address: str
+
+
+class Lent(msgspec.Struct, frozen=True, tag="lent"):
+    """The answer to both: whether the borrower may ask now."""
+
+    borrower: int
+    number: int
+    address: str
+    granted: bool
+
+
+class GaveBack(msgspec.Struct, frozen=True, tag="gave_back"):
+    """The borrowed address has answered, after so long and with this code."""
+
+    number: int
+    address: str
+    l_time_s: float = 0.0
+    status: int = 0
+
+
 class SlowSite(msgspec.Struct, frozen=True, array_like=True):
     url: str
     last_ms: int
@@ -167,8 +200,8 @@ class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
     agent: int
 
 
-ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Pause | Block | Stop
-ToCoordinator = Findings | OrdersApplied | Hello | Starved | Progress | Failed | Stopped
+ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Lend | Lent | GaveBack | Pause | Block | Stop
+ToCoordinator = Findings | OrdersApplied | Hello | Starved | Borrow | Lent | GaveBack | Progress | Failed | Stopped
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _TO_AGENT: Final = msgspec.msgpack.Decoder(ToAgent)

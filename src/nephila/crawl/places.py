@@ -35,7 +35,7 @@ class Places:
         self._slots = slots
         self._started_at = self._setup.clock.monotonic()
         self._lanes: dict[str, Lane] = {}
-        collecting.asking.lanes = self._lanes
+        collecting.lending.lanes = self._lanes
         self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
         self._pending: deque[tuple[int, int]] = deque()
         self._queued: set[int] = set()
@@ -145,7 +145,7 @@ class Places:
 
     def _pace_of_address(self, slot: Slot, address: str) -> Pace:
         """After a restart every address counts as answered when this agent began (DESIGN: A killed coordinator)."""
-        kept = self._paces.pop(address, None) or self._collecting.asking.foreign.get(address)
+        kept = self._paces.pop(address, None) or self._collecting.lending.paces.get(address)
         if kept is not None or slot.is_new:
             return kept or Pace()
         politeness = self._setup.config.politeness

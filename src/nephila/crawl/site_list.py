@@ -159,6 +159,11 @@ class SiteList:
         crash_point("coordinator.leased")
         return orders
 
+    def owner_of(self, address: str) -> int:
+        """The slot of an address, also of one that no site has been found on."""
+        with transaction(self._db):
+            return self._slot_of(address)
+
     def set_unreachable(self, number: int, outcome: Outcome, reason: str) -> None:
         """A site without an address that may be asked: no slot gets it, and its outcome is that of all its seeds."""
         with transaction(self._db):
