@@ -142,6 +142,10 @@ class Searcher:
         """The archived body of a page; an error where there is none."""
         return archived_copy(self.folder, page_id)
 
+    def group_of(self, page_id: int) -> int:
+        """The smallest id among a page, its near-duplicates and its duplicates."""
+        return int(self._opened.columns.group[page_id])
+
     def page_id_of(self, url: str) -> int | None:
         """The page at a URL in normal form, where the index holds it."""
         opened = self._opened

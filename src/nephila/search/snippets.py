@@ -19,6 +19,10 @@ _MOST_MARKS: Final = 200
 """of one word in one text: enough to choose a window by"""
 _LEAD_CHARACTERS: Final = 40
 """shown in front of the first word"""
+_STRETCH_CHARACTERS: Final = 8000
+_OVERLAP_CHARACTERS: Final = 500
+_EACH: Final = 100
+"""what another word in a window is worth, against one more of the same"""
 _SPACE: Final = re.compile(r"\s")
 
 
@@ -70,16 +74,24 @@ def marks_in(text: str, needles: Sequence[Needle]) -> Marks:
 
 
 def snippet(texts: Sequence[str], needles: Sequence[Needle], size: int) -> tuple[str, Marks]:
-    """The best window of the text that shows most of the words, else the beginning of the first that is not empty."""
-    best: tuple[int, str, Marks] = (0, "", ())
+    """The window that shows most of the words, else the beginning of the first text that is not empty.
+
+    A long text is looked through a stretch at a time, and only until a window shows them all.
+    """
+    most = 0
+    best: tuple[str, Marks] = ("", ())
     for text in texts:
-        marks = marks_in(text, needles)
-        if marks:
-            worth, start = _densest(text, marks, size)
-            if worth > best[0]:
-                best = (worth, *_window(text, marks, start, size))
-    if best[0]:
-        return best[1], best[2]
+        for low in range(0, len(text), _STRETCH_CHARACTERS):
+            stretch = text[low : low + _STRETCH_CHARACTERS + _OVERLAP_CHARACTERS]
+            marks = marks_in(stretch, needles)
+            if marks:
+                worth, start = _densest(stretch, marks, size)
+                if worth > most:
+                    most, best = worth, _window(text, _moved(marks, low), low + start, size)
+            if most >= _EACH * len(needles):
+                return best
+    if most:
+        return best
     first = next((text for text in texts if text.strip()), "")
     return _window(first, (), 0, size)
 
@@ -91,7 +103,7 @@ def _densest(text: str, marks: Marks, size: int) -> tuple[int, int]:
     worth, place = 0, 0
     for number, start in enumerate(starts):
         end = bisect_left(starts, start + size - _LEAD_CHARACTERS, number)
-        value = 100 * len(set(shown[number:end])) + min(end - number, 99)
+        value = _EACH * len(set(shown[number:end])) + min(end - number, _EACH - 1)
         if value > worth:
             worth, place = value, start
     return worth, place
@@ -109,5 +121,9 @@ def _window(text: str, marks: Marks, start: int, size: int) -> tuple[str, Marks]
         high = blank if blank > 0 else high
     before, after = ("… " if low else ""), (" …" if high < len(text) else "")
     moved = len(before) - low
-    kept = tuple((begin + moved, end + moved) for begin, end in marks if low <= begin and end <= high)
-    return before + _SPACE.sub(" ", text[low:high]) + after, kept
+    kept = tuple((begin, end) for begin, end in marks if low <= begin and end <= high)
+    return before + _SPACE.sub(" ", text[low:high]) + after, _moved(kept, moved)
+
+
+def _moved(marks: Marks, by: int) -> Marks:
+    return tuple((start + by, end + by) for start, end in marks)
