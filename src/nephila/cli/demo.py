@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 def command(common: Common) -> int:
     """Run the whole circle on a small web that this machine serves to itself; no internet is needed.
 
-    The lab's web is served on 127.0.0.0/8, collected, compared with its truth, URL by URL, converted to tables and
-    ranked. The folder is ./demo unless -C names another one; an earlier demo there is replaced. Exit code 0 only if
-    every step brought its output.
+    The lab's web is served on 127.0.0.0/8, collected, compared with its truth, URL by URL, converted to tables,
+    ranked, and shown: at the end the web pages are served and their address is printed, until Ctrl-C. With CI=1 in
+    the environment, or --json, it does not stay: all pages are visited by itself, and it ends.
+
+    The folder is ./demo unless -C names another one; an earlier demo there is replaced. Exit code 0 only if every
+    step brought its output.
     """
     from nephila.jobs.demo import demo
 
@@ -47,4 +50,24 @@ def command(common: Common) -> int:
         )
     else:
         emit("What was collected is not what the lab's truth says.")
+    if report.ok and not common.as_json and os.environ.get("CI", "") in ("", "0", "false"):
+        _stay(directory / "crawl", common)
     return 0 if report.ok else 1
+
+
+def _stay(folder: Path, common: Common) -> None:
+    """Serve the pages until Ctrl-C; on any free port where the usual one is taken."""
+    from dataclasses import replace
+
+    from nephila.config.layers import lay, read_file
+    from nephila.errors import NephilaError
+    from nephila.jobs.serve import open_server
+    from nephila.store.folder import CrawlFolder
+
+    config = lay([read_file(folder / "nephila.toml"), *common.layers()]).config
+    try:
+        listening = open_server(CrawlFolder.open(folder), config, None)
+    except NephilaError:
+        listening = open_server(CrawlFolder.open(folder), replace(config, serve=replace(config.serve, port=0)), None)
+    emit(f"\n{listening.url}      the web pages; Ctrl-C ends them")
+    listening.run()

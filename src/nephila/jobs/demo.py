@@ -1,7 +1,8 @@
 """The whole circle on a small web served on this machine: every step must really produce its output.
 
-Serve the lab's web, collect it, compare what was collected with the lab's truth, URL by URL, convert it to tables and
-rank its pages. Delays are 0 here, because the web is ours; everything else is as in a real crawl.
+Serve the lab's web, collect it, compare what was collected with the lab's truth, URL by URL, convert it to tables,
+rank its pages and serve the web pages, which are all visited once. Delays are 0 here, because the web is ours;
+everything else is as in a real crawl.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nephila.config.layers import Layer
-from nephila.config.sections import Lab
+from nephila.config.sections import Lab, Serve
 from nephila.convert.report import ConvertReport
 from nephila.convert.run import run as convert
 from nephila.crawl.pages import read_pages
@@ -21,12 +22,15 @@ from nephila.crawl.report import CrawlReport
 from nephila.crawl.run import open_crawl, run
 from nephila.engine import open_engine
 from nephila.errors import NephilaError, UsageError
+from nephila.jobs.serve import open_server
+from nephila.jobs.visiting import Visited, visit_all
 from nephila.lab.serve import LabServer
 from nephila.lab.truth import truth
 from nephila.lab.web import Web
 from nephila.rank.report import RankReport
 from nephila.rank.run import run as rank
 from nephila.store.folder import CrawlFolder
+from nephila.store.opened import OpenedCrawl
 
 SITES = 24
 DEPTH = 2
@@ -45,6 +49,7 @@ class DemoReport:
     crawl: CrawlReport
     convert: ConvertReport
     rank: RankReport
+    serve: Visited
     seconds: float
     folder: str
 
@@ -54,7 +59,7 @@ class DemoReport:
         collected = self.true_urls > 0 and not (self.missing or self.unexpected or self.otherwise)
         converted = self.convert.pages == self.crawl.pages and self.convert.links > 0
         ranked = self.rank.pages > 0 and abs(self.rank.total - 1) < 1e-9 and Path(self.rank.file).is_file()
-        return collected and converted and ranked
+        return collected and converted and ranked and not self.serve.problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,13 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         ranked = rank(config.rank, opened.folder, engine)
         best = ranked.top[0].name if ranked.top else "none"
         done(Step("rank", f"{ranked.pages:,} pages in {ranked.rounds} rounds; the first is {best}", ranked.seconds))
+    serve_started = time.monotonic()
+    top_page = ranked.top[0].name if ranked.top else seeds[0][0]
+    listening = open_server(opened.folder, replace(config, serve=Serve(port=0)), None)
+    with listening.in_background() as url:
+        visited = visit_all(url, top_page=top_page, words=_title(opened.folder, top_page))
+    shown = "; ".join(visited.problems) or f"{visited.pages} pages visited, each shows what it should"
+    done(Step("serve", shown, time.monotonic() - serve_started))
     return DemoReport(
         sites=len(seeds),
         true_urls=true_urls,
@@ -109,9 +121,18 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         crawl=report,
         convert=converted,
         rank=ranked,
+        serve=visited,
         seconds=round(time.monotonic() - started, 1),
         folder=str(directory),
     )
+
+
+def _title(folder: CrawlFolder, url: str) -> str:
+    """The title of a page, to be looked for; empty where nothing can be searched yet."""
+    if not folder.index.is_dir():
+        return ""
+    pages = OpenedCrawl(folder.path).table("pages", ["url", "title"]).to_pylist()
+    return next((row["title"] or "" for row in pages if row["url"] == url), "")
 
 
 def _settings(name_server: str) -> dict[str, object]:

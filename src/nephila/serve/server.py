@@ -6,7 +6,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import uvicorn
@@ -30,8 +30,9 @@ class Listening:
     socket: socket.socket
 
     def run(self) -> None:
-        """Answer until Ctrl-C."""
-        self.server.run(sockets=[self.socket])
+        """Answer until Ctrl-C, which uvicorn ends upon and then raises again."""
+        with suppress(KeyboardInterrupt):
+            self.server.run(sockets=[self.socket])
 
     @contextmanager
     def in_background(self) -> Iterator[str]:
