@@ -271,6 +271,20 @@ def test_each_behaviour_ends_in_the_same_outcome_on_uvloop() -> None:
     assert uvloop.run(all_rows()) == {row: outcome for row, (_, outcome) in ROWS.items()}
 
 
+def test_servers_that_hang_up_at_once_are_outcomes_on_uvloop_too() -> None:
+    """Many at a time: some are gone before the loop comes back to the one that connected."""
+
+    async def act(visitor: Visitor) -> None:
+        visitor.writer.transport.abort()
+
+    async def many() -> set[Outcome]:
+        async with serving(act) as web:
+            fetched = await asyncio.gather(*(connection(web.port).fetch(PAGE) for _ in range(400)))
+            return {one.outcome for one in fetched}
+
+    assert uvloop.run(many()) <= {Outcome.RESET, Outcome.BAD_HTTP, Outcome.REFUSED}
+
+
 @pytest.mark.parametrize(
     ("row", "truncated"),
     [("A1 drip", "time"), ("A4 hang after the header", "time"), ("A6 endless", "length"), ("A8 short", "disconnect"),

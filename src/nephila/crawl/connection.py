@@ -11,6 +11,7 @@ import asyncio
 import errno
 import ssl
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -81,13 +82,12 @@ class Wire(asyncio.Protocol):
         self._timer_at = 0.0
         self._transport: asyncio.Transport | None = None
         self._gone: asyncio.Future[None] = self._loop.create_future()
+        self.peer_address: str | None = None  # None: it was gone before anybody could look
+        self.tls: ssl.SSLObject | None = None
 
     @property
     def usable(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
-
-    def socket_fact(self, name: str) -> Any:
-        return self._transport.get_extra_info(name) if self._transport else None
 
     async def exchange(self, sent: bytes, reader: ResponseReader, total_until: float) -> Exchange:
         """Send a request and wait for the end of its answer, good or bad; the reader knows which."""
@@ -131,6 +131,11 @@ class Wire(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        # Asked for now: a loop may refuse to tell anything of a socket that was closed meanwhile.
+        with suppress(RuntimeError, OSError):
+            peer = transport.get_extra_info("peername")
+            self.peer_address = str(peer[0]) if peer else None
+        self.tls = transport.get_extra_info("ssl_object")
 
     def data_received(self, data: bytes) -> None:
         exchange = self._exchange
@@ -223,9 +228,10 @@ async def open_wire(
         return Fault(Outcome.TLS_ERROR, tls_reason(error))
     except OSError as error:
         return _connect_fault(error, site)
-    peer = wire.socket_fact("peername")
-    peer_address = str(peer[0]) if peer else ""
-    refused = refusal(peer_address, allowed)
+    if wire.peer_address is None:
+        wire.abort()  # nobody knows who that was, so nothing is sent; to the exchange it is closed
+        return wire
+    refused = refusal(wire.peer_address, allowed)
     if refused is not None:
         wire.abort()
         return Fault(Outcome.BLOCKED_ADDRESS, refused)

@@ -227,8 +227,7 @@ class Connection:
             self._wire = None
             return opened
         self._wire = opened
-        tls_object = opened.socket_fact("ssl_object")
-        self._tls = tls_object.version() if tls_object is not None else None
+        self._tls = opened.tls.version() if opened.tls is not None else None
         return None
 
     async def _ask(self, request: FetchRequest, sent: bytes, started: float) -> Exchange:
@@ -246,9 +245,8 @@ class Connection:
         return exchange
 
     def _remember(self, wire: Wire) -> None:
-        tls_object = wire.socket_fact("ssl_object")
-        if tls_object is not None:
-            self._shared.context.remember(tls_object)
+        if wire.tls is not None:
+            self._shared.context.remember(wire.tls)
 
     async def _decode(self, reader: ResponseReader, content: bytes) -> Decoded:
         named = [value for name, value in reader.headers if name == "content-encoding"]
