@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import struct
 from pathlib import Path
 
@@ -13,9 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nephila
+from nephila.config.sections import Rank
 from nephila.convert.exporting import export, harmless
 from nephila.convert.las_files import BRIEF_BYTES, brief_record, export_las, link_record, read_url
+from nephila.engine import open_engine
 from nephila.errors import UsageError
+from nephila.rank.run import run as run_rank
 from nephila.store.folder import CrawlFolder
 
 pytestmark = pytest.mark.xdist_group("convert")
@@ -71,19 +75,76 @@ def test_link_records_give_their_targets_back(targets: list[int]) -> None:
     assert values.tolist() == [7, len(targets), *targets]
 
 
-def test_the_files_of_a_crawl_hold_its_urls_and_links(converted: Path, tmp_path: Path) -> None:
-    report = export_las(CrawlFolder.open(converted), tmp_path / "las")
-    crawl = nephila.open(converted)
+def in_place(text: bytes, size: int) -> bytes:
+    return text + bytes(size - len(text))
+
+
+def expected_files(path: Path) -> dict[str, bytes]:
+    """S3's files of a crawl, put together from the tables by the words of S3-19..23 alone."""
+    crawl = nephila.open(path)
+    brief, ext = b"", b""
+    for row in crawl.pages(["url", "archive_file", "archive_offset", "modified_at"]).to_pylist():
+        url = row["url"].encode()
+        if len(url) <= 92:
+            brief += in_place(url, 92)
+        else:  # a NUL, which begins no URL, then place and length in brief_ext
+            brief += in_place(b"\0" + len(ext).to_bytes(8, "little") + len(url).to_bytes(4, "little"), 92)
+            ext += url
+        place = ""
+        if row["archive_file"]:  # nephila-agent-NN-NNNNNN.warc.gz
+            _, agent, slot, number = row["archive_file"].removesuffix(".warc.gz").split("-")
+            place = f"{agent}-{slot}/{number}:{row['archive_offset']}"
+        brief += in_place(place.encode(), 32)
+        modified = row["modified_at"]
+        brief += (min(max(int(modified.timestamp()), 0), 2**32 - 1) if modified else 0).to_bytes(4, "little")
+    links: dict[int, set[int]] = {}
+    for row in crawl.links(["source", "resolved"]).to_pylist():
+        if row["source"] != row["resolved"]:
+            links.setdefault(row["source"], set()).add(row["resolved"])
+    link = b"".join(
+        number.to_bytes(4, "little")
+        for source in sorted(links)
+        for number in (source, len(links[source]), *sorted(links[source]))
+    )
+    files = {"brief": brief, "brief_ext": ext, "link": link}
+    if (path / "rank").exists():
+        ranks = dict(zip(*(column.to_pylist() for column in crawl.ranks(["page_id", "rank"]).columns), strict=True))
+        files["pagerank"] = b"".join(struct.pack("<f", ranks.get(n, 0.0)) for n in range(crawl.pages(["url"]).num_rows))
+    return files
+
+
+def test_the_papers_files_of_a_crawl_byte_by_byte(converted: Path, tmp_path: Path) -> None:
+    """S3-19..23, before there are ranks and with them."""
+    path, target = tmp_path / "crawl", tmp_path / "las"
+    shutil.copytree(converted, path)
+    folder = CrawlFolder.open(path)
+    # when there are no ranks yet
+    report = export_las(folder, target)
+    # then there are three files, as the paper has them
+    expected = expected_files(path)
+    assert {file.name: file.read_bytes() for file in target.iterdir()} == expected
+    assert len(expected["brief"]) == BRIEF_BYTES * report.documents
+    assert report.long_urls > 0 and not report.ranked
+    assert report.links == len(expected["link"]) // 4 - 2 * len({row["source"] for row in linked(path)})
+    # and when the pages are ranked there is a fourth: four bytes per document, each between 0 and 1 (S3-22)
+    with open_engine("inline", 1) as engine:
+        run_rank(Rank(), folder, engine)
+    report = export_las(folder, target)
+    expected = expected_files(path)
+    assert report.ranked
+    assert {file.name: file.read_bytes() for file in target.iterdir()} == expected
+    ranks = np.frombuffer(expected["pagerank"], "<f4")
+    assert len(ranks) == report.documents and 0 <= ranks.min() < ranks.max() < 1
+    assert abs(float(ranks.sum()) - 1) < 1e-4
+
+
+def linked(path: Path) -> list[dict[str, int]]:
+    rows = nephila.open(path).links(["source", "resolved"]).to_pylist()
+    return [row for row in rows if row["source"] != row["resolved"]]
+
+
+def test_the_urls_of_brief_are_read_back(converted: Path, tmp_path: Path) -> None:
+    export_las(CrawlFolder.open(converted), tmp_path / "las")
     brief, ext = (tmp_path / "las" / "brief").read_bytes(), (tmp_path / "las" / "brief_ext").read_bytes()
     urls = [read_url(brief[at : at + BRIEF_BYTES], ext) for at in range(0, len(brief), BRIEF_BYTES)]
-    assert urls == crawl.pages(["url"]).column(0).to_pylist()
-    assert report.long_urls > 0 and not report.ranked
-    links = np.frombuffer((tmp_path / "las" / "link").read_bytes(), "<u4").tolist()
-    pairs, at = set(), 0
-    while at < len(links):
-        source, degree = links[at : at + 2]
-        pairs |= {(source, target) for target in links[at + 2 : at + 2 + degree]}
-        at += 2 + degree
-    expected = {(row["source"], row["resolved"]) for row in crawl.links(["source", "resolved"]).to_pylist()}
-    assert pairs == {(source, target) for source, target in expected if source != target}
-    assert report.links == len(pairs)
+    assert urls == nephila.open(converted).pages(["url"]).column(0).to_pylist()

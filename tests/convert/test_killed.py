@@ -60,3 +60,27 @@ def test_a_further_conversion_killed_while_publishing_gives_the_same_bytes(
     # then they are equal, and nothing is left lying about
     assert bytes_of(paths[0]) == bytes_of(paths[1])
     assert not list(paths[0].rglob("*.aside")) and not (paths[0] / "state/convert/extracts").exists()
+
+
+def test_killed_again_and_again_at_any_instant_it_gives_the_same_bytes(
+    collected: Collected, halfway_bytes: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Worker processes and all; each go is given more time than the one before, until one comes to its end."""
+    path = tmp_path / "crawl"
+    shutil.copytree(collected.halfway, path)
+    command = [sys.executable, "-m", "nephila", "convert", "-C", str(path), "--engine", "local", "--agents", "2"]
+    killed = 0
+    for number in range(40):
+        going = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            code = going.wait(timeout=0.4 * 1.35**number)
+        except subprocess.TimeoutExpired:
+            os.killpg(going.pid, signal.SIGKILL)
+            going.wait()
+            killed += 1
+            continue
+        if code == 0:
+            break
+    assert killed > 3
+    assert bytes_of(path) == halfway_bytes
+    assert not list(path.rglob("*.aside"))

@@ -179,9 +179,10 @@ def test_ranks_are_loaded_with_the_pages_and_new_ranks_take_their_place(
         with open_engine("inline", 1) as engine:
             run_rank(Rank(damping=damping), folder, engine)
         # when it is loaded into both, twice
-        for _ in range(2):
-            in_duck = load_duckdb(folder, tmp_path / "web.duckdb", 2**30, 2)
-            in_postgres = loading_postgres.load(folder, server)
+        load_duckdb(folder, tmp_path / "web.duckdb", 2**30, 2)
+        loading_postgres.load(folder, server)
+        in_duck = load_duckdb(folder, tmp_path / "web.duckdb", 2**30, 2)
+        in_postgres = loading_postgres.load(folder, server)
         # then both have the ranks of the file, as a table and beside the pages
         ranks = nephila.open(path).ranks(["page_id", "rank"])
         expected = dict(zip(*(column.to_pylist() for column in ranks.columns), strict=True))
