@@ -43,14 +43,14 @@ def test_a_bar_is_as_high_as_its_share_of_the_scale() -> None:
     assert chart is not None
     heights = {bar.kind: bar.height for bar in chart.bars}
     assert heights["fetched"] == 5 * heights["answered"] == 25 * heights["failed"]
-    assert [tick.label for tick in chart.down] == ["0", "50", "100"]  # 62 per second at most
+    assert [tick.label for tick in chart.down] == ["0", "40", "80"]  # 62 per second at most
 
 
 @given(st.floats(1e-6, 1e12))
 def test_a_scale_ends_at_a_round_number_that_is_not_far_above(value: float) -> None:
     top = nice_top(value)
-    assert value * 0.99 <= top <= 5 * value
-    assert f"{top:.0e}"[0] in "125"
+    assert value * 0.99 <= top <= 1.6 * value
+    assert len(f"{top:.3g}".split("e")[0].replace(".", "").strip("0")) <= 2
 
 
 @given(

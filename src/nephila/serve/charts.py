@@ -8,7 +8,7 @@ night.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -22,6 +22,8 @@ TOP: Final = 12
 
 _FEWEST_SPANS: Final = 16
 """A run that has just begun is drawn from the left, in bars that are no walls."""
+
+_ROUND: Final = (1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 
 FETCHED, REDIRECTED, ANSWERED, FAILED = "fetched", "redirected", "answered", "failed"
 KINDS: Final = (FETCHED, REDIRECTED, ANSWERED, FAILED)
@@ -156,17 +158,19 @@ def multiple(power: int) -> str:
 
 
 def nice_top(value: float) -> float:
-    """The next round number: 1, 2, 5 and their tens."""
+    """The next round number whose half is round too, so that little of the height is wasted."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next((step * power for step in (1, 2, 5) if step * power >= value * 0.999999), 10 * power)
+    return next((step * power for step in _ROUND if step * power >= value * 0.999999), 10 * power)
 
 
 def _ticks(top: float) -> tuple[Tick, ...]:
-    numbers = (0.0, top / 2, top)
-    text: Callable[[float], str] = lambda value: f"{value:,.0f}" if top >= 2 else f"{value:g}"  # noqa: E731
-    return tuple(Tick(_r(_down(value, 0, top)), text(value)) for value in numbers)
+    return tuple(Tick(_r(_down(value, 0, top)), _plain(value)) for value in (0.0, top / 2, top))
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
 def _decades(low: int, high: int) -> tuple[Tick, ...]:
