@@ -12,14 +12,17 @@ sys.path.insert(0, str(Path(__file__).parent))  # worker processes find the task
 
 import dying
 
+import nephila
 from nephila.config.sections import Convert
 from nephila.convert import run as room
 from nephila.convert.attributes import Parse, attributes
+from nephila.lab.serve import LabServer
+from nephila.lab.static import StaticSite
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.manifest import files_of
 from nephila.urls import NO_RULES
 
-from .conftest import convert
+from .conftest import convert, crawl
 
 pytestmark = pytest.mark.xdist_group("convert")
 
@@ -92,3 +95,45 @@ def test_every_body_has_a_result(body: bytes, mime: str, expected: Parse) -> Non
     assert found.parse is expected
     for text in (found.title, found.description, found.text):
         assert text is None or ("\0" not in text and text.encode().decode() == text)
+
+
+KOREAN = "한국어로 쓴 문서를 읽는다. "
+BAD = {
+    "empty.html": (b"", "empty"),
+    "blank.html": (b" \n" * 100, "empty"),
+    "binary.html": (b"PK\x03\x04" + bytes(range(256)) * 40, "binary"),
+    "huge.html": (b"<title>huge</title><p>" + b"word " * 300_000, "limit"),
+    "deep.html": (b"<div>" * 50_000 + b"<p>at the bottom of a deep page", "ok"),
+    "flat.html": (b"<p>a" * 100_000, "ok"),
+    "wrong.html": (f'<meta charset="utf-8"><title>x</title><p>{KOREAN * 50}'.encode("cp949"), "charset"),
+    "wrong8.html": (f'<meta charset="euc-kr"><title>x</title><p>{KOREAN * 50}'.encode(), "charset"),
+    "nul.html": (b"<title>nul\0and</title><p>text \0 of a page</p>", "ok"),
+    "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(500), "other"),
+}
+
+
+def test_bad_pages_of_a_site_are_rows_with_a_reason(tmp_path: Path) -> None:
+    # given a site of bad pages, all linked from its first one
+    place = tmp_path / "site"
+    place.mkdir()
+    for name, (body, _) in BAD.items():
+        (place / name).write_bytes(body)
+    (place / "index.html").write_text("<title>all</title>" + "".join(f"<a href={name}>{name}</a> " for name in BAD))
+    with LabServer(None, static=[StaticSite("bad.test", "127.9.9.8", str(place))], folder=tmp_path / "lab") as server:
+        home = f"http://bad.test:{server.port}/"
+        crawl(tmp_path / "crawl", server.dns, [home], "none")
+    # when it is collected, and converted by worker processes
+    convert(tmp_path / "crawl", engine="local")
+    # then every page has its row, with what was found in it
+    rows = {row["url"].removeprefix(home): row for row in nephila.open(tmp_path / "crawl").pages().to_pylist()}
+    assert rows.keys() == {"", *BAD}
+    for name, (body, reason) in BAD.items():
+        assert rows[name]["size"] == len(body)
+        assert rows[name]["parse"] == reason, name
+    assert rows["deep.html"]["text"] == "at the bottom of a deep page"
+    assert rows["nul.html"]["title"] == "nul\ufffdand"  # as the HTML standard has it
+    assert rows["huge.html"]["text"].startswith("word word")
+    for name, declared, used in (("wrong.html", "utf-8", "cp949"), ("wrong8.html", "euc-kr", "utf-8")):
+        row = rows[name]
+        assert (row["charset_declared"], row["charset"], row["language"]) == (declared, used, "ko")
+        assert row["text"] == (KOREAN * 50).strip()

@@ -13,11 +13,14 @@ from typing import Final
 from nephila import markup
 from nephila.convert.language import language_of
 from nephila.convert.simhash import simhash
+from nephila.markup.charset import guess
 from nephila.markup.text import TEXT_BYTES, first_sentences, parse_date, read_text, storable
 from nephila.urls import Refusal, StripRules, join
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _SNIFFED_BYTES: Final = 1024
+_UNREADABLE, _UNREADABLE_SHARE = "\ufffd", 100
+"""A page of which one character in a hundred cannot be decoded is not in the charset it declares."""
 _NO_TEXT: Final = bytes([*range(9), *range(16, 27), *range(28, 32), 127])
 
 
@@ -28,6 +31,7 @@ class Parse(StrEnum):
     EMPTY = "empty"  # no byte, or no text
     BINARY = "binary"  # called HTML or text, and is neither (G9)
     OTHER = "other"  # an image, a PDF …: nothing is read from it
+    CHARSET = "charset"  # its bytes are not in the charset it declares: it was read in the one they look like
     LIMIT = "limit"  # longer than convert.max_parse_size: only its beginning was read
     CRASH = "crash"  # the parser died of it
     TIMEOUT = "timeout"  # the parser did not end
@@ -69,23 +73,28 @@ def attributes(
         return Attributes(Parse.OTHER)
     parse = Parse.OK if len(body) <= max_bytes else Parse.LIMIT
     charset = markup.choose(body, content_type)
-    decoded = body[:max_bytes].decode(charset.encoding, "replace")
     declared = storable(charset.declared[:100]) if charset.declared else None
+    encoding, decoded = charset.encoding, body[:max_bytes].decode(charset.encoding, "replace")
+    if declared and decoded.count(_UNREADABLE) * _UNREADABLE_SHARE > len(decoded):
+        guessed = guess(body)
+        again = body[:max_bytes].decode(guessed, "replace")
+        if again.count(_UNREADABLE) * 2 < decoded.count(_UNREADABLE):
+            encoding, decoded, parse = guessed, again, Parse.CHARSET if parse is Parse.OK else parse
     if mime == "text/plain":
-        return _plain(decoded, parse, charset.encoding, declared, last_modified)
+        return _plain(decoded, parse, encoding, declared, last_modified)
     page = read_text(decoded)
     if not page.text and not page.title:
         parse = Parse.EMPTY if parse is Parse.OK else parse
     return Attributes(
         parse=parse,
-        charset=charset.encoding,
+        charset=encoding,
         charset_declared=declared,
         language=language_of(page.text, page.language),
         visible_bytes=page.visible_bytes,
         title=page.title,
         description=page.description,
         text=page.text,
-        canonical=_canonical(url, page.base, page.canonical, rules, charset.encoding),
+        canonical=_canonical(url, page.base, page.canonical, rules, encoding),
         published_at=page.published,
         modified_at=page.modified or parse_date(last_modified),
         simhash=simhash(page.text),

@@ -194,6 +194,11 @@ def _escaped_charset(body: bytes) -> str:
     return "iso2022_kr" if b"\x1b$)C" in body else "iso2022_jp"
 
 
+def guess(body: bytes) -> str:
+    """The charset of a body by its bytes alone, whatever it declares."""
+    return _escaped_charset(body) if _is_utf8(body) else _detect(body)
+
+
 def _detect(body: bytes) -> str:
     """What the bytes look like. Asked for web labels, the detector turns CP949, which it knows, into utf-8;
     so it is asked for its own names."""

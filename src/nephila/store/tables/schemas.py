@@ -66,7 +66,8 @@ PAGES: Final = Table(
         Column("depth", _SMALL_ID, "links from the nearest seed of its site, as known when it was fetched (S1-4)"),
         Column("outcome", _TEXT, "the latest that became of it, from the closed list of outcomes"),
         Column("reason", _TEXT, "what the outcome leaves open; often empty"),
-        Column("parse", _TEXT, "what convert found in the body: ok, empty, binary, other, limit, crash, timeout, "
+        Column("parse", _TEXT, "what convert found in the body: ok, charset (not in the one declared, and read in "
+               "the one it looks like), limit (only its beginning was read), empty, binary, other, crash, timeout, "
                "damaged, undecodable; none where there is no content"),
         Column("code", _SMALL_ID, "HTTP status of the last answer", True),
         Column("redirect_to", _TEXT, "where a redirect leads, in normal form", True),
