@@ -41,6 +41,7 @@ def written(folder: Path, text: str | bytes, name: str = "links.txt") -> Path:
         "# a comment\n% another\n1 2\r\n3 4\r\n", "source,target\n1,2\n3,4\n",
         "From\tTo\tweight\n1\t2\t0.5\n3\t4\t1e9\n",
         "\ufeff1 2\n3 4\n", '"source";"target"\n1;2\n3;4\n', "source target\n1 2\n3 4\n", "1 2 x\n3 4 y\n",
+        '"1","2"\n"3","4"\n', '"1";2\n3;"4"\n',
     ],
 )  # fmt: skip
 def test_every_form_of_line_is_read(text: str, tmp_path: Path) -> None:
@@ -53,12 +54,22 @@ def test_every_form_of_line_is_read(text: str, tmp_path: Path) -> None:
         ("1 2\n3\n", 2, "two numbers"), ("1 2\n3 x\n", 2, "two numbers"), ("1 2\n-3 4\n", 2, "two numbers"),
         ("#\n1 2\n3 4 5\n", 3, "columns"), ("1 2 3\n4 5\n", 2, "columns"), ("1.5 2\n", 1, "two numbers"),
         ("1 2\n3 99999999999999999999\n", 2, "too large"), ("1 2\n\n\n0x1 2\n", 4, "two numbers"),
-        ("a b\n1 2\n", 1, "two numbers"), ("1 2\r3 4\n", 1, "two numbers"), ("1 2\n3 \xb2\n", 2, "two numbers"),
+        ("a b\n1 2\n", 1, "two numbers"), ('1,2\n"3,4\n', 2, "two numbers"), ('1,2\n3"4,5\n', 2, "two numbers"),
+        ("1 2\r3 4\n", 1, "two numbers"), ("1 2\n3 \xb2\n", 2, "two numbers"),
     ],
 )  # fmt: skip
 def test_a_malformed_line_is_refused_with_its_number(text: str, line: int, why: str, tmp_path: Path) -> None:
     with pytest.raises(NephilaError, match=rf"line {line}, .*{why}"):
         all_of(written(tmp_path, text))
+
+
+def test_words_in_quotation_marks_may_hold_commas_and_blanks(tmp_path: Path) -> None:
+    names = Names()
+    text = 'source,target\n"http://a.org/x,y","a ""word"""\nplain,"http://a.org/x,y"\n'
+    assert all_of(written(tmp_path, text), names) == [(0, 1), (2, 0)]
+    assert names.texts() == ["http://a.org/x,y", 'a "word"', "plain"]
+    with pytest.raises(NephilaError, match=r"line 2, is not two words"):
+        all_of(written(tmp_path, 'a,b\n"c,d\n'), Names())
 
 
 def test_a_malformed_line_is_counted_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nephila.rank.comparing import CompareReport
-    from nephila.rank.report import RankReport, TopPage
+    from nephila.rank.report import Footing, RankReport, TopPage
     from nephila.rank.why import WhyReport
 
 _SHOWN = 10
@@ -15,18 +15,29 @@ _SHOWN = 10
 def as_text(report: RankReport) -> str:
     """Counts, cost and the best pages."""
     steps = ", ".join(f"{step.name} {step.seconds:.2f}" for step in report.steps)
+    rounds = f"{report.rounds:,} round{'' if report.rounds == 1 else 's'}"
     start = " from the last ranks" if report.restarted else ""
     lines = [
-        f"{report.pages:,} pages, {report.links:,} links ({report.dangling:,} pages without links); dropped: "
+        f"{report.pages:,} pages, {report.links:,} links ({report.dangling:,} without links of their own); dropped: "
         f"{report.self_links_dropped:,} self-links, {report.repeated_links_dropped:,} repeated, "
         f"{report.links_left_out:,} to or from pages that are not ranked",
-        f"{report.method}, damping {report.damping:g}: {report.rounds} rounds{start}, residual {report.residual:.2g}, "
+        f"{report.method}, damping {report.damping:g}: {rounds}{start}, residual {report.residual:.2g}, "
         f"{report.seconds:.2f} s ({steps})",
     ]
+    if report.footing is not None:
+        lines.append(_footing(report.footing))
     for title, best in (("pages", report.top), ("sites", report.top_sites), ("domains", report.top_domains)):
         if best:
             lines += ["", f"best {title}", *(_line(page) for page in best[:_SHOWN])]
-    return "\n".join([*lines, "", f"ranks in {report.file}"])
+    return "\n".join([*lines, "", f"ranks in {report.file}, the picture of them beside it"])
+
+
+def _footing(found: Footing) -> str:
+    """How far the input can be trusted (S3-25)."""
+    return (
+        f"input: {found.complete:.1%} of {found.urls_known:,} known URLs requested, {found.duplicates_left_out:,} "
+        f"copies left out, {found.near_duplicates:,} near copies ranked, half within {found.median_lag_s:,.0f} s"
+    )
 
 
 def _line(page: TopPage) -> str:

@@ -60,7 +60,7 @@ class Partition:
     def count(self) -> int:
         return len(self.number)
 
-    def sums(self, values: Ranks) -> Ranks:
+    def sums(self, values: Any) -> Ranks:
         return np.bincount(self.block, weights=values, minlength=self.count).astype(np.float64)
 
 

@@ -17,12 +17,13 @@ from nephila.rank.edge_list import PIECE_ROWS
 from nephila.rank.footing import footing
 from nephila.rank.gathering import Rows, as_rows
 from nephila.rank.link_building import Piece
-from nephila.rank.parquet_columns import batches, look_up, read_columns
+from nephila.rank.parquet_columns import batches, is_one_of, look_up, read_columns, row_count
 from nephila.rank.sheet import Groups, Naming, Sheet, Unit, grouping_keys, reordered
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.manifest import files_of
 
-HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+HTML: Final = ("text/html", "application/xhtml+xml")
+ALIAS: Final = ("alias",)
 
 
 def crawl_sheet(folder: CrawlFolder, unit: Unit, duplicates: Literal["drop", "merge"]) -> Sheet:
@@ -56,20 +57,21 @@ def crawl_sheet(folder: CrawlFolder, unit: Unit, duplicates: Literal["drop", "me
 
 def _pages(files: Any, alias_sites: Any) -> tuple[Any, Any, Any, Any, Any]:
     """Of every page: its id, site, domain, whether it is ranked, and the page that it duplicates or -1."""
-    columns: list[list[Any]] = [[np.zeros(0, np.int64)] for _ in range(5)]
-    columns[3] = [np.zeros(0, np.bool_)]
+    count = row_count(files)
+    # Filled part by part: small arrays joined at the end would stay with the process.
+    columns = tuple(np.empty(count, kind) for kind in (np.int64, np.int32, np.int32, np.bool_, np.int64))
     names = ("page_id", "site_id", "domain_id", "code", "mime", "duplicate_of", "outcome")
+    begin = 0
     for batch in batches(files, names, PIECE_ROWS):
-        page, site, domain = (column.to_numpy().astype(np.int64) for column in batch[:3])
+        page, site, domain = (column.to_numpy() for column in batch[:3])
         code = batch[3].fill_null(0).to_numpy(zero_copy_only=False)
-        html = np.array([mime in HTML for mime in batch[4].to_pylist()], np.bool_)
-        copy_of = batch[5].fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        alias = np.array([outcome == "alias" for outcome in batch[6].to_pylist()], np.bool_)
-        ranked = (code == 200) & html & (copy_of < 0) & ~alias & ~np.isin(site, alias_sites)
+        copy_of = batch[5].fill_null(-1).to_numpy(zero_copy_only=False)
+        ranked = (code == 200) & is_one_of(batch[4], HTML) & (copy_of < 0) & ~is_one_of(batch[6], ALIAS)
+        ranked &= ~np.isin(site, alias_sites)
         for column, values in zip(columns, (page, site, domain, ranked, copy_of), strict=True):
-            column.append(values)
-    page, site, domain, ranked, copy_of = (np.concatenate(column) for column in columns)
-    return page, site, domain, ranked, copy_of
+            column[begin : begin + len(page)] = values
+        begin += len(page)
+    return columns[0], columns[1], columns[2], columns[3], columns[4]
 
 
 def _aliases(sites: Any) -> Any:
@@ -82,7 +84,7 @@ def _communities(sites: Any) -> Any:
     site, community = (
         column.to_numpy(zero_copy_only=False) for column in read_columns(sites, ("site_id", "community_id"))
     )
-    table = np.full(int(site.max(initial=-1)) + 1, -1, np.int64)
+    table = np.full(int(site.max(initial=-1)) + 1, -1, np.int32)
     table[site] = community
     return table
 

@@ -1,14 +1,17 @@
 """Any edge list as pieces of links: TSV, CSV or blanks, plain or gzip, and Parquet.
 
-A line is `source target`, separated by tab, comma, semicolon or blanks; further columns (weights, times) are not read,
-but every line must have as many as the first. Lines that begin with # or % are comments, a first line that names the
-columns is passed over. Ids are numbers from 0 on, with any gaps; with `IdKind.TEXT` they are any words, such as URLs.
-What is not so is refused with the number of its line: a graph that was read wrongly would be ranked wrongly.
+A line is `source target`, separated by tab, comma, semicolon (numbers only) or blanks; further columns (weights, times)
+are not read, but every line must have as many as the first. Words between commas may be in quotation marks, as CSV has
+them. Lines that begin with # or % are comments, a first line that names the columns is passed over. Ids are numbers
+from 0 on, with any gaps; with `IdKind.TEXT` they are any words, such as URLs. What is not so is refused with the number
+of its line: a graph that was read wrongly would be ranked wrongly.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from enum import StrEnum
@@ -26,6 +29,7 @@ PIECE_ROWS: Final = 1 << 17
 MAX_LINE_BYTES: Final = 1 << 20
 _SHORTEST_LINE: Final = 4
 _GAPS: Final = bytes.maketrans(b',;\t"', b"    ")
+_QUOTED: Final = re.compile(rb'"(\d+)"')
 _HEADS: Final = frozenset(
     [b"source", b"target", b"src", b"dst", b"dest", b"from", b"to", b"resolved", b"fromnodeid", b"tonodeid",
      b"source_id", b"target_id", b"from_id", b"to_id"]
@@ -118,6 +122,7 @@ def _without_heads(text: bytes) -> bytes:
 def _numbers(file: IO[bytes], path: Path) -> Iterator[Pair]:
     lines = columns = 0
     for text in _texts(file, path):
+        text = _QUOTED.sub(rb"\1", text) if b'"' in text else text
         room = len(text) // _SHORTEST_LINE + 1
         sources, targets = np.empty(room, np.int64), np.empty(room, np.int64)
         done, links, read, columns, wrong = kernel.LOOPS.parse(text, sources, targets, columns)
@@ -149,7 +154,17 @@ def _words(file: IO[bytes], path: Path, names: Names) -> Iterator[Pair]:
 def _cut(line: bytes) -> list[bytes]:
     if b"\t" in line:
         return line.split(b"\t")
+    if b'"' in line:
+        return [word.encode("utf-8", "surrogateescape") for word in _unquoted(line)]
     return line.split() if b" " in line.strip() else line.split(b",")
+
+
+def _unquoted(line: bytes) -> list[str]:
+    """The words of a line of CSV; none if its quotation marks do not match."""
+    try:
+        return next(csv.reader([line.decode("utf-8", "surrogateescape")], strict=True))
+    except csv.Error:
+        return []
 
 
 def _refused(path: Path, number: int, rest: bytes, why: str) -> NephilaError:

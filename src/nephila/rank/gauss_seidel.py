@@ -44,6 +44,8 @@ STEPS: Final = 16
 """At most; small graphs have fewer."""
 ROUGH: Final = 1e-5
 """By so much float32 can be trusted to lessen a residual."""
+FINEST: Final = 2e-7
+"""The least change that still means something in float32."""
 _MOST_ROUGH: Final = 200
 _STREAMED_LINKS: Final = 1 << 22
 _CHUNK: Final = 1 << 18
@@ -68,7 +70,8 @@ def gauss_seidel(links: Links, problem: Problem) -> Solution:
             base, weights = (1 - problem.damping) / links.pages, None
             if problem.teleport is not None:
                 base, weights = 1 - problem.damping, problem.teleport.astype(np.float32)
-            _sweep_roughly(sweeping, z, base, weights, ROUGH * norm, norm, residuals, problem)
+            enough = (FINEST if problem.single_precision else ROUGH) * norm
+            _sweep_roughly(sweeping, z, base, weights, enough, norm, residuals, problem)
             z = z.astype(np.float64)
         else:
             norm = norm_of_leaking(problem.start, links, problem.damping)

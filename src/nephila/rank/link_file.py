@@ -141,10 +141,11 @@ class LinkFile:
         ids = _column(path, np.int64, places.ids, pages)
         degrees = _column(path, np.uint32, places.degrees, pages)
         offsets = _column(path, np.uint64, places.offsets, pages + 1)
-        ends = _column(path, np.uint32, places.ends, links)
-        _check(path, offsets, ends, pages, links)
-        read = _reader(path, places.ends) if streamed else None
-        return cls(path, Direction(direction), ids, Links(offsets, ends, degrees, read))
+        # What is mapped counts as memory of this process once it was touched; what is read goes with its array.
+        ends = _column(path, np.uint32, places.ends, 0 if streamed else links)
+        read = _reader(path, places.ends)
+        _check(path, offsets, read, pages, links)
+        return cls(path, Direction(direction), ids, Links(offsets, ends, degrees, read if streamed else None))
 
 
 def header(direction: Direction, pages: int, links: int) -> bytes:
@@ -165,12 +166,12 @@ def _reader(path: Path, place: int) -> Callable[[int, int], Pages]:
     return read
 
 
-def _check(path: Path, offsets: Offsets, ends: Pages, pages: int, links: int) -> None:
+def _check(path: Path, offsets: Offsets, read: Callable[[int, int], Pages], pages: int, links: int) -> None:
     if offsets[0] != 0 or offsets[-1] != links or bool((offsets[1:] < offsets[:-1]).any()):
         raise _damaged(path, "its offsets are out of order")
-    step = 1 << 22
+    step = 1 << 20
     for begin in range(0, links, step):
-        if int(ends[begin : begin + step].max()) >= pages:
+        if int(read(begin, min(begin + step, links)).max()) >= pages:
             raise _damaged(path, "a link leads outside its pages")
 
 

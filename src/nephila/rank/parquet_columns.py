@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nephila.errors import DamagedError, NephilaError
@@ -71,16 +72,24 @@ def read_columns(place: Place, columns: Sequence[str]) -> tuple[Any, ...]:
     return tuple(pa.concat_arrays([row[place] for row in found]) for place in range(len(columns)))
 
 
+def is_one_of(column: Any, texts: Sequence[str]) -> Any:
+    """Which rows of a column hold one of these texts; an empty row holds none."""
+    return pc.is_in(column, value_set=pa.array(texts)).to_numpy(zero_copy_only=False)
+
+
 def look_up(place: Place, key: str, wanted: Sequence[Any], column: str) -> dict[Any, Any]:
-    """`column` of the rows whose `key` is wanted; row groups that cannot hold one are passed over."""
+    """`column` of the rows whose `key` is wanted."""
+    values = pa.array(wanted)
     found: dict[Any, Any] = {}
-    for file in files_below(place):
-        try:
-            table = pq.read_table(file, columns=[key, column], filters=[(key, "in", list(wanted))], memory_map=True)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise DamagedError(f"{file} cannot be read ({_first_line(error)}); make it anew.") from None
-        found |= dict(zip(table.column(key).to_pylist(), table.column(column).to_pylist(), strict=True))
+    for keys, texts in batches(place, (key, column), ROWS_PER_GROUP):
+        chosen = pc.is_in(keys, value_set=values.cast(keys.type))
+        found |= dict(zip(keys.filter(chosen).to_pylist(), texts.filter(chosen).to_pylist(), strict=True))
     return found
+
+
+def row_count(place: Place) -> int:
+    """How many rows the files hold."""
+    return sum(_footer(file).num_rows for file in files_below(place))
 
 
 def write_columns(path: Path, parts: Iterable[dict[str, Any]]) -> None:
@@ -105,8 +114,12 @@ def write_columns(path: Path, parts: Iterable[dict[str, Any]]) -> None:
 
 
 def _schema(file: Path) -> Any:
+    return _footer(file).schema.to_arrow_schema()
+
+
+def _footer(file: Path) -> Any:
     try:
-        return pq.read_schema(file, memory_map=True)
+        return pq.read_metadata(file, memory_map=True)
     except (pa.ArrowInvalid, OSError) as error:
         raise DamagedError(f"{file} is not a Parquet file ({_first_line(error)}); name another.") from None
 

@@ -98,12 +98,6 @@ def table_naming(room: Path) -> Naming:
     return Naming(pages=names, find=lambda words: look_up(table, "name", words, "page_id"))
 
 
-def block_sums(ranks: Ranks, blocks: Blocks) -> tuple[Blocks, Ranks]:
-    """The blocks that occur, in order, and the sum of the ranks of each."""
-    numbers, places = np.unique(blocks, return_inverse=True)
-    return numbers, np.bincount(places, weights=ranks, minlength=len(numbers)).astype(np.float64)
-
-
 def best(ids: Ids, ranks: Ranks, in_links: Any, names: Any, most: int = TOP) -> tuple[TopPage, ...]:
     """The first `most` by rank, equal ranks by id."""
     if not len(ids):

@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from nephila.config.sections import Rank
 from nephila.engine import Engine
@@ -33,7 +32,7 @@ from nephila.rank.link_file import LinkFile
 from nephila.rank.methods import Method, Ranking, rank_by
 from nephila.rank.pagerank import Dangling, Problem
 from nephila.rank.picture import draw
-from nephila.rank.ranks_table import best, block_sums, distribution, read_ranks, table_naming, write_ranks
+from nephila.rank.ranks_table import best, distribution, read_ranks, table_naming, write_ranks
 from nephila.rank.report import RankReport, Step, TopPage
 from nephila.rank.sheet import Sheet, Unit
 from nephila.rank.stopping import L1, Rounds
@@ -230,8 +229,8 @@ def _best_blocks(
 ) -> tuple[TopPage, ...]:
     if blocks is None:
         return ()
-    numbers, sums = block_sums(ranks, blocks)
-    return best(numbers, sums, block_sums(in_links.astype(np.float64), blocks)[1], names)
+    partition = Partition.of(blocks)
+    return best(partition.number, partition.sums(ranks), partition.sums(in_links), names)
 
 
 def explain(directory: Path, word: str) -> WhyReport:

@@ -58,7 +58,9 @@ def why(room: Path, word: str, naming: Naming, most: int = SHOWN) -> WhyReport:
     page = naming.find([word]).get(word)
     rows = np.flatnonzero(file.ids == page) if page is not None else np.zeros(0, np.int64)
     if page is None or not len(rows):
-        raise UsageError(f"{word!r} is not among the ranked pages of {room}; ranked are HTML pages with code 200.")
+        raise UsageError(
+            f"{word!r} is not among the ranked pages of {room}; of a crawl these are HTML pages with code 200."
+        )
     ranks = _ranks(room / "ranks.parquet", file)
     row = int(rows[0])
     sources = file.links.of(row).astype(np.int64)
