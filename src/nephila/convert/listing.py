@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from nephila.convert.ids import IdStore, SiteIds
 from nephila.convert.staging import batch_of
 from nephila.convert.workshop import Workshop
 from nephila.store.tables.duck import batches
+from nephila.store.tables.parts import batches_of, rows_in
 from nephila.store.tables.schemas import PART_IDS, UNFETCHED, VISITS
 
 _BATCH_ROWS: Final = 2**14
@@ -34,12 +35,18 @@ def prepare_visits(
     work: Workshop, reader: SlotReader, ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds],
     converted: int,
 ) -> int:  # fmt: skip
-    """The parts of a slot's visits that have new rows; gives how many visits are new."""
+    """The parts of a slot's visits that have new rows, which are put behind the old ones; how many are new."""
     for part in range(converted // PART_IDS, (reader.last_visit + PART_IDS - 1) // PART_IDS):
-        first, last = part * PART_IDS + 1, min((part + 1) * PART_IDS, reader.last_visit)
-        rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(first, last))
         path = _visit_part(work, reader.slot, part)
-        work.prepare(path, VISITS.schema, _batched(VISITS.schema, rows), VISITS.sorted_by)
+        last = min((part + 1) * PART_IDS, reader.last_visit)
+        there = converted - part * PART_IDS
+        there = there if there > 0 and path.exists() and rows_in(path) == there else 0
+        first = part * PART_IDS + there + 1
+        if first > last:
+            continue
+        rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(first, last))
+        old = batches_of(path) if there else iter(())
+        work.prepare(path, VISITS.schema, chain(old, _batched(VISITS.schema, rows)), VISITS.sorted_by)
     return reader.last_visit - converted
 
 
