@@ -294,10 +294,11 @@ def _known_items(path: Path, items: int) -> dict[str, list[tuple[Query, int]]]:
 
     opened, choice = nephila.open(path), np.random.default_rng(3)
     pages = opened.sql("""SELECT page_id, title FROM pages JOIN ranks USING (page_id)
-                          WHERE title <> '' QUALIFY count(*) OVER (PARTITION BY lower(title)) = 1 ORDER BY page_id""")
+                          WHERE title <> '' AND flags NOT LIKE '%noindex%' QUALIFY count(*) OVER (PARTITION BY lower(title)) = 1 ORDER BY page_id""")
     chosen = [pages.slice(int(place), 1).to_pylist()[0] for place in choice.permutation(pages.num_rows)[:items]]
     links = opened.sql("""SELECT anchor, resolved FROM links JOIN ranks ON ranks.page_id = resolved
-                          WHERE anchor <> '' AND source <> resolved ORDER BY source, resolved, anchor""")
+                          JOIN pages ON pages.page_id = resolved
+                          WHERE anchor <> '' AND pages.flags NOT LIKE '%noindex%' AND source <> resolved ORDER BY source, resolved, anchor""")
     drawn = [links.slice(int(place), 1).to_pylist()[0] for place in choice.permutation(links.num_rows)[:items]]
     whole = [(_query(words_of(row["title"])), row["page_id"]) for row in chosen]
     some = []
@@ -316,11 +317,11 @@ def _query(words: list[str]) -> Query:
 
 def _reciprocal(searcher: Searcher, query: Query, page_id: int) -> float:
     try:
-        hits = searcher.search(query, size=_DEPTH).hits
+        found = searcher.page_ids(query, size=_DEPTH)
     except QueryError:
         return 0.0
     group = searcher.group_of(page_id)
-    return next((1 / hit.place for hit in hits if searcher.group_of(hit.page_id) == group), 0.0)
+    return next((1 / place for place, one in enumerate(found, 1) if searcher.group_of(one) == group), 0.0)
 
 
 def _quantiles(took_ms: list[float]) -> str:

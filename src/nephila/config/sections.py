@@ -141,6 +141,32 @@ class Net:
 
 
 @dataclass(frozen=True, slots=True)
+class Traps:
+    """Budgets for spaces of URLs without end. What they refuse is recorded, and let in when a key is changed."""
+
+    pattern_pages: Limit = _key(
+        200,
+        "pages of one URL pattern (digits masked) or branch after which they must bring news",
+        changeable=True,
+    )
+    max_segments: Limit = _key(20, "segments of a path", changeable=True)
+    max_repeats: Limit = _key(2, "times that a part of a path may stand in it in a row", changeable=True)
+    site_pages: Limit = _key(
+        10_000, "pages of a site that only a link led to; ten times as many of a seed's, more where many link to it",
+        changeable=True,
+    )  # fmt: skip
+    domain_pages: Limit = _key(50_000, "pages of a registrable domain, likewise", changeable=True)
+    address_pages: Limit = _key(50_000, "pages of one IP address, likewise", changeable=True)
+    domain_sites: Limit = _key(1_000, "sites of a registrable domain that only its own pages link to", changeable=True)
+    probe_after: Limit = _key(
+        10, "pages without any 404 after which a site is asked for what cannot be there (soft 404)", changeable=True
+    )
+    let_in: tuple[str, ...] = _key(
+        [], 'URLs that are no traps, such as ["http://www.example.org/calendar/*"]', changeable=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Aliases:
     """When two sites are one (S0-9)."""
 
@@ -283,7 +309,7 @@ class Search:
     text_weight: Weight = _key(1.0, "weight of words in the text", changeable=True)
     url_weight: Weight = _key(1.0, "weight of words in the URL", changeable=True)
     exact_title_bonus: Weight = _key(
-        10.0, "added to the relevance of a page whose title is just the words asked for", changeable=True
+        10.0, "added, for each word, to the relevance of a page whose title is just the words asked for", changeable=True
     )
     rank_weight: Weight = _key(0.1, "weight of the rank; 0 searches by relevance alone", changeable=True)
     per_site: Limit = _key(2, "hits of one site in a list, unless a site is asked for", changeable=True)
@@ -319,6 +345,7 @@ class Config:
     politeness: Politeness = field(default_factory=Politeness)
     net: Net = field(default_factory=Net)
     scope: Scope = field(default_factory=Scope)
+    traps: Traps = field(default_factory=Traps)
     aliases: Aliases = field(default_factory=Aliases)
     links: Links = field(default_factory=Links)
     archive: Archive = field(default_factory=Archive)

@@ -100,7 +100,7 @@ class Matching:
         if not words or self._bonus == 0:
             return None
         exact = tantivy.Query.term_query(_SCHEMA, "whole_title", whole_title(words))
-        return tantivy.Query.const_score_query(exact, self._bonus)
+        return tantivy.Query.const_score_query(exact, self._bonus * len(words))
 
     def _limit(self, term: Limit, remarks: list[str]) -> Question:
         match term.kind:

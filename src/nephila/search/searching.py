@@ -76,6 +76,17 @@ class _Found:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What is to be shown on one page of results."""
+
+    asked: Asked
+    found: _Found
+    places: tuple[int, ...]
+    has_more: bool
+    given_way: int
+
+
 class Searcher:
     """Searches one crawl folder. Safe to use from several threads; `reopen` costs one look at a small file."""
 
@@ -107,11 +118,29 @@ class Searcher:
         """One page of hits. `everything` also shows what would give way; a bad query is a QueryError."""
         started = time.perf_counter()
         size = size if size is not None else self.config.page_size
+        opened, chosen = self._choose(query, page, size, everything)
+        first = (page - 1) * size
+        hits = self._show(opened, chosen, first)
+        if explain:
+            hits = self._explained(opened, chosen, hits)
+        return Results(
+            query if isinstance(query, str) else "", page, size, hits, chosen.found.total, chosen.has_more,
+            chosen.given_way, chosen.asked.remarks, round(time.perf_counter() - started, 6),
+        )  # fmt: skip
+
+    def page_ids(
+        self, query: str | Query, page: int = 1, *, size: int | None = None, everything: bool = False
+    ) -> list[int]:
+        """The ids of the same hits, without what is shown of them."""
+        _, chosen = self._choose(query, page, size if size is not None else self.config.page_size, everything)
+        return [int(chosen.found.ids[place]) for place in chosen.places]
+
+    def _choose(self, query: str | Query, page: int, size: int, everything: bool) -> tuple[_Opened, _Chosen]:
         if page < 1 or size < 1 or page * size > MOST_HITS:
             raise UsageError(f"pages count from 1, and go up to {MOST_HITS:,} hits; page {page} of {size} is none.")
         rows = parse(query) if isinstance(query, str) else query
         opened = self._opened
-        asked = opened.matching.ask(rows)
+        asked, columns = opened.matching.ask(rows), opened.columns
         alone = everything or rows.names_a_site or opened.manifest.sites <= 1
         per_site = None if alone else self.config.per_site
         per_group = None if everything else self.config.per_cluster
@@ -119,7 +148,6 @@ class Searcher:
         limit = max(self.config.candidates, 2 * wanted)
         while True:
             found = self._best(opened, asked, limit)
-            columns = opened.columns
             kept = keep(
                 found.scores, found.ids, columns.group[found.ids], columns.site[found.ids], per_group=per_group,
                 per_site=per_site, most=wanted,
@@ -129,14 +157,7 @@ class Searcher:
             limit *= _GROWTH
         first = (page - 1) * size
         places = kept.places[first : first + size]
-        hits = self._show(opened, asked, found, places, first)
-        if explain:
-            hits = self._explained(opened, asked, found, places, hits)
-        text = query if isinstance(query, str) else ""
-        return Results(
-            text, page, size, hits, found.total, len(kept.places) > first + size, kept.given_way, asked.remarks,
-            round(time.perf_counter() - started, 6),
-        )  # fmt: skip
+        return opened, _Chosen(asked, found, places, len(kept.places) > first + size, kept.given_way)
 
     def copy(self, page_id: int) -> Copy:
         """The archived body of a page; an error where there is none."""
@@ -165,13 +186,11 @@ class Searcher:
         factors = rank_factor(opened.columns.times_mean[ids], self.config.rank_weight)
         return _Found(addresses, ids, relevance, relevance * factors, int(answer.count))
 
-    def _show(
-        self, opened: _Opened, asked: Asked, found: _Found, places: tuple[int, ...], first: int
-    ) -> tuple[Hit, ...]:
-        needles = needles_of(asked.words)
+    def _show(self, opened: _Opened, chosen: _Chosen, first: int) -> tuple[Hit, ...]:
+        found, needles = chosen.found, needles_of(chosen.asked.words)
         columns = opened.columns
         hits = []
-        for number, place in enumerate(places):
+        for number, place in enumerate(chosen.places):
             page_id = int(found.ids[place])
             card = _card(opened.searcher, found.addresses[place])
             text, marks = snippet((card.text, card.description), needles, self.config.snippet_size)
@@ -201,23 +220,22 @@ class Searcher:
             )
         return tuple(hits)
 
-    def _explained(
-        self, opened: _Opened, asked: Asked, found: _Found, places: tuple[int, ...], hits: tuple[Hit, ...]
-    ) -> tuple[Hit, ...]:
+    def _explained(self, opened: _Opened, chosen: _Chosen, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """What each field brings, by asking tantivy for that part of the question alone, about these pages alone."""
         ids = [hit.page_id for hit in hits]
         parts: dict[int, list[tuple[str, float]]] = {page_id: [] for page_id in ids}
         these = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema(), "page_id", ids), 0.0)
-        for name, question in asked.parts if ids else ():
+        for name, question in chosen.asked.parts if ids else ():
             both = [(tantivy.Occur.Must, these), (tantivy.Occur.Should, question)]
             answer = opened.searcher.search(tantivy.Query.boolean_query(both), len(ids), False).hits
             numbers = opened.searcher.fast_field_values("page_id", [address for _, address in answer])
             for page_id, (score, _) in zip(numbers, answer, strict=True):
                 if score > 0:
                     parts[int(page_id or 0)].append((name, float(score)))
+        relevance = [float(chosen.found.relevance[place]) for place in chosen.places]
         return tuple(
-            replace(hit, explanation=self._explanation(opened, hit, parts[hit.page_id], float(found.relevance[place])))
-            for hit, place in zip(hits, places, strict=True)
+            replace(hit, explanation=self._explanation(opened, hit, parts[hit.page_id], value))
+            for hit, value in zip(hits, relevance, strict=True)
         )
 
     def _explanation(self, opened: _Opened, hit: Hit, parts: list[tuple[str, float]], relevance: float) -> Explanation:

@@ -21,6 +21,7 @@ _LEAD_CHARACTERS: Final = 40
 """shown in front of the first word"""
 _STRETCH_CHARACTERS: Final = 8000
 _OVERLAP_CHARACTERS: Final = 500
+_MOST_CHARACTERS: Final = 48_000
 _EACH: Final = 100
 """what another word in a window is worth, against one more of the same"""
 _SPACE: Final = re.compile(r"\s")
@@ -76,12 +77,12 @@ def marks_in(text: str, needles: Sequence[Needle]) -> Marks:
 def snippet(texts: Sequence[str], needles: Sequence[Needle], size: int) -> tuple[str, Marks]:
     """The window that shows most of the words, else the beginning of the first text that is not empty.
 
-    A long text is looked through a stretch at a time, and only until a window shows them all.
+    A long text is looked through a stretch at a time, only until a window shows them all, and not to its end.
     """
     most = 0
     best: tuple[str, Marks] = ("", ())
     for text in texts:
-        for low in range(0, len(text), _STRETCH_CHARACTERS):
+        for low in range(0, min(len(text), _MOST_CHARACTERS), _STRETCH_CHARACTERS):
             stretch = text[low : low + _STRETCH_CHARACTERS + _OVERLAP_CHARACTERS]
             marks = marks_in(stretch, needles)
             if marks:
