@@ -20,9 +20,24 @@ are UTC in microseconds.
 """
 
 
+_IN_DATABASES = """
+## In a database
+
+`nephila load` gives DuckDB and PostgreSQL (there in the schema `nephila`) these same tables, and beside them:
+
+| table | column | meaning |
+|---|---|---|
+| ranks | page_id, rank, … | `rank/ranks.parquet` as `nephila rank` wrote it; no rows before that |
+| pages | rank | its rank there; empty where a page is not ranked |
+| pages | words | PostgreSQL: the words of title and text; of Korean, Japanese, Chinese overlapping pairs of letters |
+| pages | search | PostgreSQL: their tsvector in the configuration `simple`, with an index |
+| quarantine | table, file, row, reason | PostgreSQL: rows that it refused |
+"""
+
+
 def document() -> str:
     """The whole page."""
-    return _INTRODUCTION + "".join(_section(table) for table in TABLES.values())
+    return _INTRODUCTION + "".join(_section(table) for table in TABLES.values()) + _IN_DATABASES
 
 
 def _section(table: Table) -> str:
