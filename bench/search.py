@@ -293,12 +293,13 @@ def _known_items(path: Path, items: int) -> dict[str, list[tuple[Query, int]]]:
     import nephila
 
     opened, choice = nephila.open(path), np.random.default_rng(3)
-    pages = opened.sql("""SELECT page_id, title FROM pages JOIN ranks USING (page_id)
-                          WHERE title <> '' AND flags NOT LIKE '%noindex%' QUALIFY count(*) OVER (PARTITION BY lower(title)) = 1 ORDER BY page_id""")
+    pages = opened.sql("""
+        SELECT page_id, title FROM pages JOIN ranks USING (page_id) WHERE title <> '' AND flags NOT LIKE '%noindex%'
+        QUALIFY count(*) OVER (PARTITION BY lower(title)) = 1 ORDER BY page_id""")
     chosen = [pages.slice(int(place), 1).to_pylist()[0] for place in choice.permutation(pages.num_rows)[:items]]
-    links = opened.sql("""SELECT anchor, resolved FROM links JOIN ranks ON ranks.page_id = resolved
-                          JOIN pages ON pages.page_id = resolved
-                          WHERE anchor <> '' AND pages.flags NOT LIKE '%noindex%' AND source <> resolved ORDER BY source, resolved, anchor""")
+    links = opened.sql("""
+        SELECT anchor, resolved FROM links JOIN ranks ON ranks.page_id = resolved JOIN pages USING (page_id)
+        WHERE anchor <> '' AND source <> resolved AND flags NOT LIKE '%noindex%' ORDER BY source, resolved, anchor""")
     drawn = [links.slice(int(place), 1).to_pylist()[0] for place in choice.permutation(links.num_rows)[:items]]
     whole = [(_query(words_of(row["title"])), row["page_id"]) for row in chosen]
     some = []
