@@ -29,6 +29,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "status": Row("status", "What a crawl has done and is doing, from another terminal."),
     "why": Row("why", "The whole story of one URL: who linked to it, what was decided, when and why."),
     "lab": Row("lab", "A web in a box: serve it, tell its truth, check it against the papers."),
+    "repair": Row("repair", "Check a crawl folder from end to end and mend what is damaged."),
     "config": Row("config", "The configuration in force, and where each value came from."),
     "completion": Row("completion", "Print the shell's completion script."),
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nephila.crawl.seeds import SeedList
 
 LINE_EVERY_S: Final = 5.0
+_NO_ROOM: Final = "Paused: the disk is nearly full; make room and it goes on by itself.  "
 _PAUSED: Final = "Paused, until the web pages resume it or control/paused is removed.  "
 
 
@@ -57,11 +58,15 @@ def one_line(report: CrawlReport) -> str:
     """Progress where there is no terminal."""
     sites = report.sites
     return (
-        f"{_PAUSED if report.paused else ''}"
+        f"{_paused(report)}"
         f"{report.seconds:7.1f} s  {report.pages:>9,} pages  {report.pages_per_s:>8,.1f}/s  "
         f"{size(report.run_bytes):>9}  sites {report.active_sites} active, {sites.new} waiting, {sites.done} done  "
         f"{report.waiting_urls:,} URLs waiting{_eta(report)}"
     )
+
+
+def _paused(report: CrawlReport) -> str:
+    return _NO_ROOM if report.no_room else _PAUSED if report.paused else ""
 
 
 def _eta(report: CrawlReport) -> str:
@@ -92,7 +97,7 @@ def _table(report: CrawlReport) -> RenderableType:
     known = max(1, report.known)
     bar = Table.grid()
     bar.add_row(ProgressBar(total=known, completed=known - report.waiting_urls, width=60))
-    doing = _PAUSED.strip() if report.paused else f"Collecting{_eta(report)}."
+    doing = _paused(report).strip() or f"Collecting{_eta(report)}."
     head = Text(f"{doing} Ctrl-C stops; the same command goes on.", style="bold")
     return Group(head, bar, figures, outcomes, *([Text("slowest", style="dim"), *slow] if slow else []))
 

@@ -49,8 +49,10 @@ from nephila.crawl.slot_state import Parcel, SlotState
 from nephila.engine import Channel
 from nephila.errors import NephilaError
 from nephila.store.control import NOTHING_ASKED, Control
+from nephila.store.database import sqlite_errors
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
+from nephila.store.space import Reserve
 
 REPORT_EVERY_S: Final = 0.5
 STOP_WITHIN_S: Final = 5.0
@@ -76,7 +78,9 @@ async def agent(channel: Channel, argument: AgentArgument) -> None:
     folder = CrawlFolder.open(Path(argument.folder))
     locks = [folder.lock_slot(slot, f"agent {argument.number}", wait_s=LOCK_WAIT_S) for slot in argument.slots]
     try:
-        await Agent(channel, argument, folder).run()
+        databases = [folder.agent_database(slot) for slot in argument.slots]
+        with sqlite_errors(databases[0] if len(databases) == 1 else folder.state):
+            await Agent(channel, argument, folder).run()
     except NephilaError as error:
         await channel.send(encode(Failed(str(error), error.exit_code)))
     finally:
@@ -96,7 +100,7 @@ class Agent:
         self.slots: dict[int, Slot] = {}
         for number in argument.slots:
             state = SlotState(folder, number, config.archive, about)
-            self.slots[number] = Slot(state, config.archive, self._committed)
+            self.slots[number] = Slot(state, config.archive, self._committed, Reserve(folder.reserve).release)
         self._outgoing: asyncio.Queue[ToCoordinator] = asyncio.Queue()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.collecting = Collecting(
@@ -239,6 +243,7 @@ class Agent:
             waiting_urls=sum(context.waiting for context in contexts.values()),
             outcomes=dict(counts.outcomes),
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),
+            out_of_room=any(slot.out_of_room for slot in self.slots.values()),
         )
 
     def _committed(self, slot: Slot, group: Group, parcels: list[Parcel]) -> None:

@@ -10,13 +10,14 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from nephila.config.sections import Config
 from nephila.crawl.agent import AgentArgument, agent
 from nephila.crawl.control import LOOK_EVERY_S, news
+from nephila.crawl.disk_room import DiskRoom
 from nephila.crawl.fetcher import lacks_contact, needs_contact
 from nephila.crawl.messages import (
     Borrow,
@@ -43,6 +44,7 @@ from nephila.crawl.quota import Quota
 from nephila.crawl.resolver import Resolved
 from nephila.crawl.setup import Setup
 from nephila.crawl.site_list import Admission, Located, SiteList, WaitingSite
+from nephila.crawl.slot import GROUP_BYTES, ROOM_EVERY_S
 from nephila.engine import Engine, Handle
 from nephila.errors import (
     DamagedError,
@@ -57,6 +59,8 @@ from nephila.store.control import Control, read_control
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
 from nephila.urls import host_of
+
+T = TypeVar("T")
 
 LOOK_UPS: Final = 200
 """Names looked up at once."""
@@ -120,6 +124,8 @@ class Coordinator:
         self._admission = admission(config)
         self.control = read_control(folder)
         self._look_again_at = 0.0
+        self._disk = DiskRoom(folder, len(sites.slots) * GROUP_BYTES)
+        self._waits_for_room = 0  # own commits that found none
         self.members: list[Member] = []
         self.traffic = Traffic()
         self.deaths = 0
@@ -151,6 +157,7 @@ class Coordinator:
                 self._on_progress(self)
         finally:
             await self._stop_agents()
+            self._disk.spend_reserve()  # held by a running crawl alone
         if self._failure is not None:
             raise self._failure
         assert self._how is not None
@@ -167,10 +174,35 @@ class Coordinator:
             return
         self._look_again_at = time.monotonic() + LOOK_EVERY_S
         self.control = read_control(self._folder)
+        self._disk.look()
+        asked = replace(self.control, paused=self.control.paused or self.no_room)
         for member in list(self.members):
-            told, member.told = member.told, self.control
-            for message in news(told, self.control):
+            told, member.told = member.told, asked
+            for message in news(told, asked):
                 await self._send(member, message)
+
+    @property
+    def no_room(self) -> bool:
+        """Whether the crawl rests because the disk is full, or nearly so."""
+        out = any(member.progress is not None and member.progress.out_of_room for member in self.members)
+        return out or self._disk.is_short or self._waits_for_room > 0
+
+    async def _durably(self, write: Callable[[], T]) -> T:
+        """Do one transaction of the site list; where there is no room for it, wait until there is (F4)."""
+        tries = 0
+        while True:
+            try:
+                return write()
+            except DiskFullError:
+                if tries and self._how is not None:
+                    raise  # it must stop now
+                self._disk.spend_reserve()
+                self._waits_for_room += 1
+                try:
+                    await asyncio.sleep(ROOM_EVERY_S if tries else 0.0)
+                finally:
+                    self._waits_for_room -= 1
+                tries += 1
 
     def _check(self, elapsed_s: float) -> None:
         crawl = self._config.crawl
@@ -247,15 +279,17 @@ class Coordinator:
         match message:
             case Findings():
                 self.traffic.links += len(message.links)
-                orders = self.sites.apply(message, self._admission, self._setup.clock.now())
+                now = self._setup.clock.now()
+                orders = await self._durably(lambda: self.sites.apply(message, self._admission, now))
                 await self._send(member, FindingsApplied(message.slot, message.sequence))
                 await self._send_orders(orders)
                 await self._quota.found(message)
             case OrdersApplied():
-                self.sites.delivered(message.slot, message.sequence)
+                await self._durably(lambda: self.sites.delivered(message.slot, message.sequence))
             case Hello():
                 member.sent[message.slot] = message.applied
-                await self._send_orders(self.sites.undelivered(message.slot, message.applied))
+                orders = await self._durably(lambda: self.sites.undelivered(message.slot, message.applied))
+                await self._send_orders(orders)
                 await self._quota.came_up(message.slot, message.sent)
             case Starved():
                 await self._quota.starves(message.slot, message.purse)
@@ -371,20 +405,20 @@ class Coordinator:
             if site.given:
                 needs_contact(found.addresses, self._config.net)
             if lacks_contact(found.addresses, self._config.net):
-                self._set_unreachable(site, Outcome.SCOPE_REJECTED, "net.contact is not set")
+                await self._set_unreachable(site, Outcome.SCOPE_REJECTED, "net.contact is not set")
             else:
                 self._located.append(Located(site.number, found.addresses[0]))
         elif found.outcome in _RETRIED and not site.tries:
             self._setup.resolver.forget(host_of(site.url))
-            self.sites.look_up_failed(site.number)
+            await self._durably(lambda: self.sites.look_up_failed(site.number))
             self._looking_up.discard(site.number)
         else:
-            self._set_unreachable(site, found.outcome, found.reason)
+            await self._set_unreachable(site, found.outcome, found.reason)
         if len(self._located) >= LEASE_BATCH:
             await self._lease()
 
-    def _set_unreachable(self, site: WaitingSite, outcome: Outcome, reason: str) -> None:
-        self.sites.set_unreachable(site.number, outcome, reason)
+    async def _set_unreachable(self, site: WaitingSite, outcome: Outcome, reason: str) -> None:
+        await self._durably(lambda: self.sites.set_unreachable(site.number, outcome, reason))
         self._looking_up.discard(site.number)
         self._event.set()
 
@@ -392,7 +426,7 @@ class Coordinator:
         if not self._located:
             return
         located, self._located = self._located[:LEASE_BATCH], self._located[LEASE_BATCH:]
-        orders = self.sites.lease(located)
+        orders = await self._durably(lambda: self.sites.lease(located))
         self._looking_up -= {site.number for site in located}
         await self._send_orders(orders)
         self._event.set()

@@ -171,6 +171,7 @@ class Progress(msgspec.Struct, frozen=True, tag="progress"):
     waiting_urls: int
     outcomes: dict[str, int]
     slowest: tuple[SlowSite, ...] = ()
+    out_of_room: bool = False
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):

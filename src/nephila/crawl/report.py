@@ -38,6 +38,7 @@ class CrawlReport:
     waiting_urls: int = 0
     agent_deaths: int = 0
     paused: bool = False  # by control/paused
+    no_room: bool = False  # paused, because the disk is nearly full
     dns_queries: int = 0
     messages_per_page: float = 0.0
     message_bytes_per_page: float = 0.0

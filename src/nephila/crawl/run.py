@@ -18,6 +18,7 @@ from nephila.config.layers import Effective, Layer, lay, read_file
 from nephila.config.rendering import as_toml
 from nephila.config.resuming import Change, resume
 from nephila.crawl.coordinator import Coordinator, admission
+from nephila.crawl.mending import begun_without_database
 from nephila.crawl.report import CrawlReport, SlowestSite, pack
 from nephila.crawl.scope import compile_scope
 from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
@@ -25,8 +26,9 @@ from nephila.crawl.setup import make_clock, make_setup, strip_rules
 from nephila.crawl.site_list import SiteList
 from nephila.crawl.totals import Totals, read_totals
 from nephila.engine import Engine
-from nephila.errors import UsageError
+from nephila.errors import DamagedError, DiskFullError, UsageError
 from nephila.records import Outcome
+from nephila.store.database import sqlite_errors
 from nephila.store.durable import replace_file
 from nephila.store.folder import CrawlFolder
 from nephila.store.lock import FileLock
@@ -83,7 +85,8 @@ def run(
     opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None = None
 ) -> CrawlReport:
     """Collect until done, stopped or limited; blocking."""
-    return uvloop.run(_run(opened, seeds, engine, agents, show))
+    with sqlite_errors(opened.folder.coordinator_database):
+        return uvloop.run(_run(opened, seeds, engine, agents, show))
 
 
 async def _run(
@@ -91,6 +94,7 @@ async def _run(
 ) -> CrawlReport:
     config = opened.effective.config
     setup = make_setup(config, make_clock(config))
+    _check_whole(opened.folder)
     sites = SiteList(opened.folder.coordinator_database, config.crawl.slots or agents, sync=config.archive.sync)
     started = time.monotonic()
     before = read_totals(opened.folder)
@@ -119,6 +123,17 @@ async def _run(
     return report
 
 
+def _check_whole(folder: CrawlFolder) -> None:
+    """Never begin anew over what is there: a database that is missing beside others is damage (F10)."""
+    lists = folder.coordinator_database
+    if lists.exists():
+        missing = [folder.agent_database(slot) for slot in begun_without_database(folder)]
+    else:
+        missing = [lists] if any(folder.agent_database(slot).exists() for slot in folder.slots()) else []
+    if missing:
+        raise DamagedError(f"{missing[0]} is missing; run `nephila repair -C {folder.path}` to rebuild it.")
+
+
 class _Shown:
     """The live figures: made a few times a second, kept in the folder for `nephila status`."""
 
@@ -139,7 +154,8 @@ class _Shown:
             return
         self._last = now
         report = self.report(coordinator, RUNNING)
-        coordinator.sites.show(pack(report), time.time())
+        with suppress(DiskFullError):  # who watches here is told, who asks for the status learns it later
+            coordinator.sites.show(pack(report), time.time())
         if self._show is not None:
             self._show(report)
 
@@ -172,6 +188,7 @@ class _Shown:
             ),
             agent_deaths=coordinator.deaths,
             paused=coordinator.control.paused,
+            no_room=coordinator.no_room,
             dns_queries=coordinator.dns_queries,
             messages_per_page=round(coordinator.traffic.frames * per_page, 4),
             message_bytes_per_page=round(coordinator.traffic.frame_bytes * per_page, 1),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ import msgspec
 from nephila.crawl.messages import Credit, Findings, FurtherSeed, NewSite, Orders, OutLink, Seed, SiteEnded
 from nephila.crawl.site_tables import SITE_SCHEMA
 from nephila.records import Outcome
-from nephila.store.database import open_writer, transaction
+from nephila.store.database import close, open_writer, transaction
 from nephila.store.durable import crash_point
 from nephila.urls import hash128, split, url_hash
 
@@ -99,13 +100,27 @@ class SiteList:
             self._db.executemany("INSERT OR IGNORE INTO slots VALUES (?, 0, 0)", ((slot,) for slot in range(slots)))
         self.slots: list[int] = [row[0] for row in self._db.execute("SELECT slot FROM slots ORDER BY slot")]
 
-        # Counted once: asking for them at each link would cost more the more there are.
+        self._site_count, self._owned = 0, dict.fromkeys(self.slots, 0)
+        self._count()
+
+    def _count(self) -> None:
+        """Counted once: asking for them at each link would cost more the more there are."""
         self._site_count = self._number("SELECT count(*) FROM sites")
         self._owned = dict.fromkeys(self.slots, 0)
         self._owned.update(self._db.execute("SELECT slot, count(*) FROM addresses GROUP BY slot"))
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing; what is counted in memory goes back with the rows, so that it can be tried again."""
+        try:
+            with transaction(self._db):
+                yield
+        except BaseException:
+            self._count()
+            raise
+
     def close(self) -> None:
-        self._db.close()
+        close(self._db)
 
     # Seeds and sites
 
@@ -113,7 +128,7 @@ class SiteList:
         """The user's seeds, in their order (S1-5); returns how many were not known. Further ones reopen their site."""
         drafts = _Drafts()
         added = 0
-        with transaction(self._db):
+        with self._transaction():
             for url in urls:
                 site_url, path = split(url)
                 if self._is_full(admission) and not self._knows(site_url):
@@ -126,7 +141,7 @@ class SiteList:
 
     def add_outside(self, rows: Iterable[tuple[str, Outcome, str]], now: float) -> None:
         """Lines of the seed list that are no URLs, and URLs that are out of scope."""
-        with transaction(self._db):
+        with self._transaction():
             for url, outcome, reason in rows:
                 self._outside(OutLink(url, "", "s"), outcome, reason, now)
 
@@ -141,7 +156,7 @@ class SiteList:
     def lease(self, located: Sequence[Located]) -> list[Orders]:
         """Hand sites to the slots that own their addresses; a new address goes to the slot with the fewest."""
         drafts = _Drafts()
-        with transaction(self._db):
+        with self._transaction():
             for site in located:
                 slot = self._slot_of(site.address)
                 url, given = next(self._db.execute("SELECT url, given FROM sites WHERE site = ?", (site.number,)))
@@ -166,7 +181,7 @@ class SiteList:
 
     def set_unreachable(self, number: int, outcome: Outcome, reason: str) -> None:
         """A site without an address that may be asked: no slot gets it, and its outcome is that of all its seeds."""
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute(
                 "UPDATE sites SET state = 'done', outcome = ?, reason = ? WHERE site = ?",
                 (outcome.value, reason, number),
@@ -179,7 +194,7 @@ class SiteList:
         about it was killed at once; that they have changed goes to the slots as a parcel like any other.
         """
         drafts = _Drafts()
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'asleep'")
             self._db.execute("UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done' AND slot IS NULL")
             before = self._db.execute("SELECT text FROM limits").fetchone()
@@ -206,7 +221,7 @@ class SiteList:
 
     def look_up_failed(self, number: int) -> None:
         """The name server did not answer; the site is tried once more before that is its outcome."""
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("UPDATE sites SET tries = tries + 1 WHERE site = ?", (number,))
 
     # Parcels
@@ -214,7 +229,7 @@ class SiteList:
     def apply(self, findings: Findings, admission: Admission, now: float) -> list[Orders]:
         """What a slot found, once however often it comes (DESIGN: Links between agents)."""
         drafts = _Drafts()
-        with transaction(self._db):
+        with self._transaction():
             applied = self._number("SELECT applied FROM slots WHERE slot = ?", findings.slot)
             if findings.sequence <= applied:
                 return []
@@ -230,9 +245,17 @@ class SiteList:
         crash_point("coordinator.applied")
         return orders
 
+    def admit(self, links: Iterable[OutLink], admission: Admission, now: float) -> None:
+        """Links that pages of the archive have to other sites: known ones change nothing."""
+        drafts = _Drafts()
+        with self._transaction():
+            for link in links:
+                self._apply_link(link, admission, now, drafts)
+            self._post(drafts)
+
     def undelivered(self, slot: int, applied: int) -> list[Orders]:
         """What a slot that just came up has not applied yet."""
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("DELETE FROM outbox WHERE slot = ? AND sequence <= ?", (slot, applied))
         return self.outbox(slot, applied + 1)
 
@@ -242,14 +265,14 @@ class SiteList:
         return [msgspec.msgpack.decode(row[0], type=Orders) for row in self._db.execute(sql, (slot, first, last))]
 
     def delivered(self, slot: int, sequence: int) -> None:
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("DELETE FROM outbox WHERE slot = ? AND sequence <= ?", (slot, sequence))
 
     # Purses
 
     def grant(self, slot: int, purse: str, limit: int, share: int) -> list[Orders]:
         """Up to `share` pages of a purse for one slot; nothing when all is given out (max_pages is never exceeded)."""
-        with transaction(self._db):
+        with self._transaction():
             pages = min(share, max(0, limit - self.granted(purse)))
             if pages == 0:
                 return []
@@ -295,17 +318,17 @@ class SiteList:
         return any(self._db.execute(f"SELECT 1 FROM {each} LIMIT 1").fetchone() for each in ("sites", "outside"))  # noqa: S608
 
     def begin_run(self, now: float, agents: int, changes: str) -> int:
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("INSERT INTO runs (started_at, agents, changes) VALUES (?, ?, ?)", (now, agents, changes))
         return self._db.last_insert_rowid()
 
     def end_run(self, run: int, now: float, how: str) -> None:
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("UPDATE runs SET ended_at = ?, how = ? WHERE run = ?", (now, how, run))
 
     def show(self, report: bytes, now: float) -> None:
         """The live figures that `nephila status` reads; worth no wait for the disk beyond the transaction's own."""
-        with transaction(self._db):
+        with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (1, ?, ?)", (now, report))
 
     def _number(self, sql: str, *values: object) -> int:

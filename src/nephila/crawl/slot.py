@@ -18,6 +18,7 @@ from nephila.crawl.group import FoundPage, Group, Judged, SiteRow, Swept, Visite
 from nephila.crawl.messages import Credit
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot_state import Parcel, SlotState
+from nephila.errors import DiskFullError
 from nephila.records import Outcome
 
 GROUP_BYTES: Final = 8 * 2**20
@@ -27,12 +28,17 @@ BEHIND: Final = 4
 """A group this many times too full holds the lanes up until the commit under way has ended."""
 
 
+ROOM_EVERY_S: Final = 0.5
+"""How often a commit is tried again that found no room on the disk."""
+
+
 class Slot:
     """The state of a slot with its group in memory."""
 
     def __init__(
-        self, state: SlotState, archive: Archive, committed: Callable[[Slot, Group, list[Parcel]], None]
-    ) -> None:
+        self, state: SlotState, archive: Archive, committed: Callable[[Slot, Group, list[Parcel]], None],
+        spend_reserve: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self.number = state.slot
         self.state = state
         self.group = Group()
@@ -49,6 +55,8 @@ class Slot:
         self._sent = how_far.sent
         self._archive = archive
         self._tell = committed
+        self._spend_reserve = spend_reserve
+        self.out_of_room = False  # the last commit found no room and is tried again
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"slot-{self.number}")
         self._work = asyncio.Event()
         self._full = asyncio.Event()
@@ -224,8 +232,7 @@ class Slot:
         self.committing, self.group = self.group, Group()
         self._begun_groups += 1
         group = self.committing
-        loop = asyncio.get_running_loop()
-        parcels = await loop.run_in_executor(self._thread, self._in_thread, group, self._sent + 1)
+        parcels = await self._durably(group)
         self._sent += len(parcels)
         self.committing = Group()
         self._room.set()
@@ -233,6 +240,28 @@ class Slot:
             self._done_groups += 1
             self._committed.notify_all()
         self._tell(self, group, parcels)
+
+    async def _durably(self, group: Group) -> list[Parcel]:
+        """Commit, and wait for room where there is none; nothing new is requested meanwhile.
+
+        A crawl that must stop gives up: what it had under way is asked for again by the next run.
+        """
+        loop = asyncio.get_running_loop()
+        while True:
+            is_last = self._closing and self.out_of_room
+            try:
+                parcels = await loop.run_in_executor(self._thread, self._in_thread, group, self._sent + 1)
+            except DiskFullError:
+                if is_last:
+                    raise
+                if self.out_of_room:
+                    await asyncio.sleep(ROOM_EVERY_S)
+                self.out_of_room = True
+                self._room.clear()
+                self._spend_reserve()
+            else:
+                self.out_of_room = False
+                return parcels
 
     def _in_thread(self, group: Group, sequence: int) -> list[Parcel]:
         if self._acknowledged > self._forgotten:

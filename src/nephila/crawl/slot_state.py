@@ -19,7 +19,7 @@ from nephila.crawl.slot_tables import SLOT_SCHEMA
 from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import Exchange, Placed, Position, Revisit, RevisitProfile, Software
 from nephila.store.archive.writer import ArchiveWriter
-from nephila.store.database import database_errors, open_reader, open_writer, transaction
+from nephila.store.database import close, database_errors, open_reader, open_writer, transaction
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
 from nephila.urls import hash128
@@ -93,7 +93,7 @@ class SlotState:
     def close(self) -> None:
         self._archive.close()
         self._reader.close()
-        self._writer.close()
+        close(self._writer)
 
     # Reading, in the loop. What is in a group that is not committed yet is not seen here.
 
@@ -195,12 +195,22 @@ class SlotState:
             placed = self._append([visit for visit in group.visited if visit.archived])
             self._archive.sync()
             with transaction(self._writer):
-                parcels = self._write(group, placed, sequence)
+                parcels = self._write(group, placed, sequence, self._archive.position)
         except BaseException:
             self._archive.rewind(before)
             raise
         crash_point("slot.committed")
         return parcels
+
+    def begin_at(self, applied: int, sent: int) -> None:
+        """For a database that is made anew: how far the parcels of both ways are."""
+        with transaction(self._writer):
+            self._writer.execute("UPDATE slot SET applied = ?, sent = ?", (applied, sent))
+
+    def adopt(self, group: Group, placed: Mapping[int, Placed], end: Position | None, sequence: int) -> int:
+        """Write a group whose answers are in the archive already; returns how many parcels it made."""
+        with transaction(self._writer):
+            return len(self._write(group, placed, sequence, end))
 
     def _append(self, archived: list[Visited]) -> dict[int, Placed]:
         """Into the archive, duplicates last: the record that holds their body has its place by then."""
@@ -251,7 +261,7 @@ class SlotState:
         ).fetchone()
         return None if row is None else Content(visit.site_url + row[0], *row[1:])
 
-    def _write(self, group: Group, placed: dict[int, Placed], sequence: int) -> list[Parcel]:
+    def _write(self, group: Group, placed: Mapping[int, Placed], sequence: int, end: Position | None) -> list[Parcel]:
         run, many = self._writer.execute, self._writer.executemany
         for row in group.sites.values():
             values = [getattr(row, column) for column in _SITE_COLUMNS]
@@ -301,7 +311,7 @@ class SlotState:
             run("DELETE FROM outbox WHERE sequence <= ?", (group.forgotten,))
         parcels = _parcels(self.slot, group, sequence)
         many("INSERT INTO outbox VALUES (?, ?)", ((parcel.sequence, parcel.payload) for parcel in parcels))
-        position = self._archive.position or Position("", 0)
+        position = end or Position("", 0)
         run(
             """UPDATE slot SET applied = max(applied, ?), sent = max(sent, ?), archive_file = ?, archive_offset = ?,
                requests = requests + ?, pages = pages + ?, received_bytes = received_bytes + ?""",

@@ -203,6 +203,12 @@ def _sync(path: Path) -> None:
     file.close()
 
 
+def close(connection: apsw.Connection) -> None:
+    """Close; a checkpoint that finds no room at the end costs nothing, because the journal still has everything."""
+    with suppress(apsw.FullError, apsw.IOError):
+        connection.close()
+
+
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
     """All of the block's writes, or none; durable when the block has ended."""
@@ -229,12 +235,20 @@ def _roll_back(connection: apsw.Connection) -> None:
 def database_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says about `path` into one sentence that says what to do; use it around reads too."""
     try:
-        yield
-    except (apsw.CorruptError, apsw.NotADBError) as problem:
-        raise _damaged(path, str(problem)) from problem
+        with sqlite_errors(path):
+            yield
     except UnicodeDecodeError as problem:
         # Only UTF-8 is ever written, so a text that is not UTF-8 was changed on the disk.
         raise _damaged(path, "a text is not UTF-8") from problem
+
+
+@contextmanager
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """The same for whole programs, in which not every text comes from a database."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as problem:
+        raise _damaged(path, str(problem)) from problem
     except apsw.FullError as problem:
         raise _disk_full(path) from problem
     except apsw.BusyError as problem:

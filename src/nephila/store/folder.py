@@ -59,6 +59,30 @@ class CrawlFolder:
         _check_version(folder.version_file)
         return folder
 
+    @classmethod
+    def damaged(cls, path: Path) -> Self:
+        """A folder that may have lost its version, for repair; a folder that never was a crawl is refused."""
+        folder = cls(path)
+        has_state = folder.state.is_dir() and any(folder.state.glob("*.db*"))
+        has_archive = folder.archive.is_dir() and any(folder.archive.glob("agent-*/*.warc.gz"))
+        if not (folder.version_file.is_file() or has_state or has_archive):
+            raise UsageError(f"There is no crawl in {path} to repair; name the folder with -C DIR.")
+        if folder._has_version():
+            _check_version(folder.version_file)
+        return folder
+
+    def renew_version(self) -> bool:
+        """Write the version where it is lost; True if it was."""
+        if self._has_version():
+            return False
+        make_directory(self.state)
+        replace_file(self.version_file, f"{FORMAT_VERSION}\n".encode())
+        return True
+
+    def _has_version(self) -> bool:
+        file = self.version_file
+        return file.is_file() and file.read_text(encoding="ascii", errors="replace").strip().isdecimal()
+
     @staticmethod
     def is_crawl(path: Path) -> bool:
         return _kind(path) == "crawl"
@@ -90,6 +114,11 @@ class CrawlFolder:
     @property
     def coordinator_database(self) -> Path:
         return self.state / "coordinator.db"
+
+    @property
+    def reserve(self) -> Path:
+        """Room that a running crawl holds for its last commits."""
+        return self.state / "reserve"
 
     @property
     def config_file(self) -> Path:

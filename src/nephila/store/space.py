@@ -18,9 +18,18 @@ def free_bytes(path: Path) -> int:
     return found.f_bavail * found.f_frsize
 
 
+GO_ON_AT: Final = 1.25
+"""So many times the room at which fetching pauses must be free before it goes on: no swinging about the limit."""
+
+
 def must_pause(free: int, in_flight_bytes: int) -> bool:
     """Whether fetching must stop before the disk does: what is under way has to fit twice (archive and state)."""
     return free < 2 * in_flight_bytes + RESERVE_BYTES
+
+
+def may_go_on(free: int, in_flight_bytes: int) -> bool:
+    """Whether a crawl that paused has room enough again."""
+    return free >= GO_ON_AT * (2 * in_flight_bytes + RESERVE_BYTES)
 
 
 class Reserve:
@@ -31,6 +40,10 @@ class Reserve:
     def __init__(self, path: Path, size_bytes: int = RESERVE_BYTES) -> None:
         self.path = path
         self.size_bytes = size_bytes
+
+    @property
+    def is_held(self) -> bool:
+        return self.path.exists()
 
     def hold(self) -> None:
         """Take the room, or raise DiskFullError; holding twice is holding once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -110,6 +110,11 @@ def walk(directory: Path, committed: Position | None) -> Iterator[Record]:
 def walk_exchanges(directory: Path, committed: Position | None) -> Iterator[StoredExchange]:
     """All exchanges of a slot up to the committed position, in the order of writing."""
     return _grouped(walk(directory, committed))
+
+
+def exchange_of(found: Iterable[Record]) -> StoredExchange:
+    """One exchange from its own records, the answer first."""
+    return next(_grouped(iter(found)))
 
 
 def _grouped(found: Iterator[Record]) -> Iterator[StoredExchange]:
