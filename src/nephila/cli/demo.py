@@ -46,6 +46,7 @@ def command(common: Common) -> int:
             f"  nephila status -C {directory}/crawl\n"
             f"  nephila why URL -C {directory}/crawl      with a URL of {directory}/crawl/seeds.out\n"
             f"  nephila rank --why URL -C {directory}/crawl\n"
+            f"  nephila search 검색 -C {directory}/crawl\n"
             f"  ls {directory}/crawl/tables {directory}/crawl/archive"
         )
     else:

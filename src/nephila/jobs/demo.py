@@ -1,8 +1,8 @@
 """The whole circle on a small web served on this machine: every step must really produce its output.
 
 Serve the lab's web, collect it, compare what was collected with the lab's truth, URL by URL, convert it to tables,
-rank its pages and serve the web pages, which are all visited once. Delays are 0 here, because the web is ours;
-everything else is as in a real crawl.
+rank its pages, index them, look for the first of them by its title, and serve the web pages, which are all visited
+once. Delays are 0 here, because the web is ours; everything else is as in a real crawl.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from nephila.lab.truth import truth
 from nephila.lab.web import Web
 from nephila.rank.report import RankReport
 from nephila.rank.run import run as rank
+from nephila.search.index import IndexReport
+from nephila.search.index import run as index
+from nephila.search.searching import Searcher
 from nephila.store.folder import CrawlFolder
 from nephila.store.opened import OpenedCrawl
 
@@ -49,6 +52,8 @@ class DemoReport:
     crawl: CrawlReport
     convert: ConvertReport
     rank: RankReport
+    index: IndexReport
+    title_place: int  # of the page that was looked for by its title; 0 where it was not found
     serve: Visited
     seconds: float
     folder: str
@@ -59,7 +64,8 @@ class DemoReport:
         collected = self.true_urls > 0 and not (self.missing or self.unexpected or self.otherwise)
         converted = self.convert.pages == self.crawl.pages and self.convert.links > 0
         ranked = self.rank.pages > 0 and abs(self.rank.total - 1) < 1e-9 and Path(self.rank.file).is_file()
-        return collected and converted and ranked and not self.serve.problems
+        searched = self.index.pages > 0 and self.title_place == 1
+        return collected and converted and ranked and searched and not self.serve.problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +110,12 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         ranked = rank(config.rank, opened.folder, engine)
         best = ranked.top[0].name if ranked.top else "none"
         done(Step("rank", f"{ranked.pages:,} pages in {ranked.rounds} rounds; the first is {best}", ranked.seconds))
-    serve_started = time.monotonic()
+        indexed = index(config.search, opened.folder, engine)
     top_page = ranked.top[0].name if ranked.top else seeds[0][0]
+    place = _place_by_title(opened.folder, top_page)
+    result = f"{indexed.pages:,} pages; by its title the first is found at place {place}"
+    done(Step("index", result, indexed.seconds))
+    serve_started = time.monotonic()
     listening = open_server(opened.folder, replace(config, serve=Serve(port=0)), None)
     with listening.in_background() as url:
         visited = visit_all(url, top_page=top_page, words=_title(opened.folder, top_page))
@@ -121,16 +131,23 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         crawl=report,
         convert=converted,
         rank=ranked,
+        index=indexed,
+        title_place=place,
         serve=visited,
         seconds=round(time.monotonic() - started, 1),
         folder=str(directory),
     )
 
 
+def _place_by_title(folder: CrawlFolder, url: str) -> int:
+    """Where a search for a page's title shows it; 0 for nowhere."""
+    title = _title(folder, url)
+    hits = Searcher(folder).search(title).hits if title else ()
+    return next((hit.place for hit in hits if hit.url == url), 0)
+
+
 def _title(folder: CrawlFolder, url: str) -> str:
-    """The title of a page, to be looked for; empty where nothing can be searched yet."""
-    if not folder.index.is_dir():
-        return ""
+    """The title of a page, to be looked for."""
     pages = OpenedCrawl(folder.path).table("pages", ["url", "title"]).to_pylist()
     return next((row["title"] or "" for row in pages if row["url"] == url), "")
 
