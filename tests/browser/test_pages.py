@@ -23,6 +23,8 @@ from ..circle.odd_web import page as said
 from ..circle.webs import QUICK, Running, running, settings_of, wait_until
 from ..serve.conftest import HOSTILE_TITLE, Client, Collected
 
+pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
+
 PAGES = ["/crawl", "/sites", "/search", "/search?q=weaver", "/ranks", "/statistics", "/why"]
 CHAIN = 2_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
@@ -20,6 +21,8 @@ from nephila.serve.server import listen
 from nephila.store.control import write_blocked, write_paused
 
 from .conftest import Client, Collected
+
+pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
 
 SCHEMA = schemathesis.openapi.from_dict(openapi(ROUTES))
 

@@ -11,6 +11,8 @@ from nephila.store.control import read_control, write_blocked, write_paused
 
 from .conftest import Client, Collected
 
+pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
+
 
 @pytest.fixture(autouse=True)
 def nothing_asked(collected: Collected) -> Iterator[None]:

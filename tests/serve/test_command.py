@@ -15,10 +15,13 @@ import pytest
 
 from nephila.cli import run
 from nephila.crawl.status import Status
-from nephila.jobs.serve import Pace, crawl_now
+from nephila.jobs.serve import RANK_REPORT, Pace, crawl_now
+from nephila.rank.run import REPORT_FILE
 
 from ..circle.webs import environment
 from .conftest import Client, Collected
+
+pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
 
 
 @contextmanager
@@ -91,3 +94,7 @@ def test_a_crawl_that_has_not_begun_is_one_of_zeroes() -> None:
     status: Status | None = None
     now = crawl_now(status, Pace(), 5.0, paused=True)
     assert (now.begun, now.running, now.paused, now.pages, now.shown_at) == (False, False, True, 0, 5.0)
+
+
+def test_the_report_of_the_ranks_has_one_name() -> None:
+    assert RANK_REPORT == REPORT_FILE

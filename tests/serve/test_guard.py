@@ -13,6 +13,8 @@ from nephila.serve.server import listen
 
 from .conftest import Client, Collected
 
+pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
+
 LOCAL = Rules(frozenset({"localhost", "127.0.0.1", "[::1]"}), any_address=False, token=None, form_token="f")
 PUBLIC = Rules(frozenset({"machine.test"}), any_address=True, token="secret-token", form_token="f")
 

@@ -9,6 +9,8 @@ import pytest
 
 from .conftest import ACTING, HOSTILE_TITLE, Client, Collected
 
+pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
+
 PATHS = ["/crawl", "/crawl/live", "/sites", "/search", "/search?q=weaver&explain=true", "/ranks", "/statistics", "/why"]
 
 

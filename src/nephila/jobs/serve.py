@@ -5,19 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from nephila.config.sections import Config
 from nephila.crawl.kept import kept_copy
-from nephila.crawl.looking import list_sites, read_queue, show_site
+from nephila.crawl.looking import ORDERS, list_sites, read_queue, show_site
 from nephila.crawl.status import Status, read_status
 from nephila.crawl.timeline import TimelineReader
 from nephila.crawl.why import why
 from nephila.errors import NephilaError
 from nephila.rank.report import RankReport
-from nephila.rank.run import REPORT_FILE
 from nephila.search.results import Hit, pieces
 from nephila.search.searching import Searcher
 from nephila.serve.remembering import Remembered
@@ -32,6 +33,7 @@ from nephila.shown import (
     RankBin,
     Ranked,
     RanksShown,
+    SiteLines,
     SitesByState,
     SiteShown,
     Timeline,
@@ -43,6 +45,8 @@ from nephila.store.folder import CrawlFolder
 PACE_OVER_S: Final = 10.0
 LOOKED_EVERY_S: Final = 0.5
 STATISTICS_HOLD_S: Final = 30.0
+RANK_REPORT: Final = "report.json"
+"""As rank.run names it, whose import would cost half of the start-up."""
 _MOST_REPORT_BYTES: Final = 64 * 2**20
 
 
@@ -57,9 +61,15 @@ def make_sources(folder: CrawlFolder, config: Config) -> Sources:
     timelines = TimelineReader(folder)
     pace = Pace()
 
-    def crawl() -> CrawlNow:
+    def counted() -> CrawlNow:
         now = time.time()
-        return crawl_now(read_status(folder, now), pace, now, paused=read_control(folder).paused)
+        return crawl_now(read_status(folder, now), pace, now, paused=False)
+
+    figures = Remembered(counted, LOOKED_EVERY_S / 2)
+
+    def crawl() -> CrawlNow:
+        # What a person has just asked for is shown at once, however old the figures beside it may be.
+        return replace(figures(), paused=read_control(folder).paused)
 
     def timeline() -> Timeline:
         with lock:
@@ -78,12 +88,20 @@ def make_sources(folder: CrawlFolder, config: Config) -> Sources:
             write_blocked(folder, before | {name} if on else before - {name})
         return True
 
+    # The beginnings of these lists are on the page that moves: counted rarely where there are many sites.
+    first = {order: Remembered(partial(list_sites, folder, order, "", "", 1), LOOKED_EVERY_S) for order in ORDERS}
+
+    def sites(order: str, containing: str, state: str, page: int) -> SiteLines:
+        if (containing, state, page) == ("", "", 1):
+            return first[order]()
+        return list_sites(folder, order, containing, state, page)
+
     return Sources(
         name=folder.path.name or str(folder.path),
-        crawl=Remembered(crawl, LOOKED_EVERY_S / 2),
+        crawl=crawl,
         timeline=Remembered(timeline, LOOKED_EVERY_S),
         queue=Remembered(lambda: read_queue(folder), LOOKED_EVERY_S),
-        sites=lambda order, containing, state, page: list_sites(folder, order, containing, state, page),
+        sites=sites,
         site=site,
         url=lambda url: msgspec.convert(why(folder, config, url), UrlShown, from_attributes=True),
         copy=lambda url: kept_copy(folder, config, url),
@@ -194,7 +212,7 @@ def _hit(hit: Hit) -> HitShown:
 
 
 def _ranks(folder: CrawlFolder) -> RanksShown | None:
-    path = folder.rank / REPORT_FILE
+    path = folder.rank / RANK_REPORT
     if not path.exists():
         return None
     try:
