@@ -18,6 +18,7 @@ class Row(NamedTuple):
 
 COMMANDS: Final[dict[str, Row]] = {
     "demo": Row("demo", "The whole circle on a small web served on this machine."),
+    "run": Row("run", "Crawl, convert, rank and index: the main job, from seeds to search."),
     "crawl": Row("crawl", "Collect a web; run again to go on, kill it and nothing is lost."),
     "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
     "convert": Row("convert", "From archive to tables: pages, links, sites, with ids that never change."),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
@@ -12,11 +14,29 @@ from nephila.cli import INTERRUPTED
 from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
 
+if TYPE_CHECKING:
+    from nephila.crawl.report import CrawlReport
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def seed_options(function: Callable[P, R]) -> Callable[P, R]:
+    """What a crawl begins with."""
+    file = click.option(
+        "-i",
+        "--input",
+        "files",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A text file with one seed per line; may be repeated. A crawl's seeds.out is one.",
+    )
+    return click.argument("seeds", nargs=-1, metavar="[SEED]...")(file(function))
+
 
 @click.command()
-@click.argument("seeds", nargs=-1, metavar="[SEED]...")
-@click.option("-i", "--input", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="A text file with one seed per line; may be repeated. A crawl's seeds.out is one.")  # fmt: skip
+@seed_options
 @common_options
 def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> int:
     """Collect the web that the seeds lead to, politely and exactly once.
@@ -34,7 +54,19 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> 
     its last answer, and only what its robots.txt allows. Addresses of private networks are refused unless
     net.allow_private names them: --set net.allow_private=127.0.0.0/8 for sites on this machine.
     """
-    from nephila.cli.crawl_view import LiveView, as_text, refused_sentence
+    from nephila.cli.crawl_view import as_text
+
+    report = collect(common, seeds, files)
+    if common.as_json:
+        emit_json(report)
+    else:
+        emit(as_text(report, common.directory))
+    return INTERRUPTED if report.how == "interrupted" else 0
+
+
+def collect(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> CrawlReport:
+    """Begin or resume the crawl, with a view of it where somebody looks."""
+    from nephila.cli.crawl_view import LiveView, refused_sentence
     from nephila.crawl.run import open_crawl, run
     from nephila.crawl.seeds import read_seed_file
     from nephila.engine import open_engine
@@ -50,11 +82,6 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> 
         if opened.effective.config.politeness.connections_per_site > 1:
             click.echo("nephila: politeness.connections_per_site is above 1: only for sites that are yours.", err=True)
         with open_engine(common.engine, agents) as engine, LiveView(quiet=common.quiet, to=sys.stderr) as view:
-            report = run(opened, seed_list, engine, agents, view.show)
+            return run(opened, seed_list, engine, agents, view.show)
     finally:
         opened.lock.release()
-    if common.as_json:
-        emit_json(report)
-    else:
-        emit(as_text(report, common.directory))
-    return INTERRUPTED if report.how == "interrupted" else 0
