@@ -2,6 +2,8 @@
 
 `rate` simulated seconds pass in one real second; 1 is real time. Delays and intervals count in simulated seconds and
 run on the monotonic clock, so that a jump of the wall clock neither floods nor stalls a site (J-2, DESIGN: Clock).
+For the same reason a process asks the wall clock once, when it starts, and counts on from there: robots.txt files do
+not all grow old, and sites that asked for a minute do not wait for a day, because somebody has set the time (F5).
 """
 
 from __future__ import annotations
@@ -9,6 +11,15 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from typing import Final
+
+
+def _since_boot() -> float:
+    """Goes on while the machine sleeps, which the monotonic clock does not."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+_BOOTED_AT: Final = time.time() - _since_boot()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,7 @@ class Clock:
     real_at: float = 0.0
 
     def now(self) -> float:
-        return self.simulated_at + (time.time() - self.real_at) * self.rate
+        return self.simulated_at + (_BOOTED_AT + _since_boot() - self.real_at) * self.rate
 
     def monotonic(self) -> float:
         return time.monotonic() * self.rate

@@ -48,14 +48,16 @@ class SmallWeb:
         """In one process, so that a fault of the n-th write is the n-th write of all."""
         return crawl(folder, *self.words("--engine", "inline", "--agents", 1, *more))
 
-    def findings(self, folder: Path, since_ns: int, allowed_again: int = 0) -> list[Finding]:
+    def findings(
+        self, folder: Path, since_ns: int, allowed_again: int = 0, min_delay_s: float = MIN_DELAY_S
+    ) -> list[Finding]:
         witnessed = self.lab.witnessed()
         requests = witnessed.where(witnessed.started_ns >= since_ns)
-        found = check(Evidence(folder, self.true, requests, min_delay_s=MIN_DELAY_S))
+        found = check(Evidence(folder, self.true, requests, min_delay_s=min_delay_s))
         return found if not allowed_again else [finding for finding in found if finding.kind != "refetched"]
 
 
 @contextmanager
-def small_web(place: Path) -> Iterator[SmallWeb]:
-    with LabServer(Lab(sites=6, max_depth=1, faults=False), processes=1) as lab:
+def small_web(place: Path, *, faults: bool = False) -> Iterator[SmallWeb]:
+    with LabServer(Lab(sites=6, max_depth=1, faults=faults), processes=1) as lab:
         yield SmallWeb(lab, place)

@@ -141,7 +141,9 @@ class Places:
         """How long the site still wants to be left alone, by what it said in an earlier run (Retry-After)."""
         if row.state != "asleep":
             return 0.0
-        return min(max(0.0, row.next_at - self._setup.clock.now()), MAX_RETRY_AFTER_S)
+        # The clock may have been set meanwhile: never longer than what was asked for, or what a run waits anyway.
+        longest_s = min(max(row.delay_s, patience_s(self._setup.config.crawl)), MAX_RETRY_AFTER_S)
+        return min(max(0.0, row.next_at - self._setup.clock.now()), longest_s)
 
     def _pace_of_address(self, slot: Slot, address: str) -> Pace:
         """After a restart every address counts as answered when this agent began (DESIGN: A killed coordinator)."""

@@ -60,6 +60,7 @@ class RobotsState:
     read_at: float | None  # when `rules` were last confirmed by a 2xx; None when there never were any
     failures: int  # in a row
     reason: str
+    wait_s: float = _LONGEST_WAIT_S  # how long before `next_ask_at` it was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class RobotsRow:
     read_at: float | None
     failures: int
     reason: str
+    wait_s: float = _LONGEST_WAIT_S
 
 
 def may_follow_robots_redirect(hops: int) -> bool:
@@ -88,7 +90,13 @@ def after_robots_fetch(
     match _standing(answer):
         case Standing.RULES if answer.outcome is Outcome.NOT_MODIFIED and cached is not None:
             return replace(
-                cached, standing=Standing.RULES, next_ask_at=now + FRESH_S, read_at=now, failures=0, reason=reason
+                cached,
+                standing=Standing.RULES,
+                next_ask_at=now + FRESH_S,
+                read_at=now,
+                failures=0,
+                reason=reason,
+                wait_s=FRESH_S,
             )
         case Standing.RULES:
             cut = answer.outcome is Outcome.TRUNCATED_LENGTH
@@ -98,10 +106,10 @@ def after_robots_fetch(
             return RobotsState(Standing.ALL_ALLOWED, NO_RULES, now + FRESH_S, None, 0, reason)
         case Standing.UNREACHABLE:
             failures = 1 if cached is None else cached.failures + 1
-            next_ask_at = now + _wait_s(failures, answer.retry_after_s, crawl)
+            wait_s = _wait_s(failures, answer.retry_after_s, crawl)
             if cached is not None and cached.read_at is not None and now - cached.read_at < KEPT_S:
-                return replace(cached, next_ask_at=next_ask_at, failures=failures, reason=reason)
-            return RobotsState(Standing.UNREACHABLE, NO_RULES, next_ask_at, None, failures, reason)
+                return replace(cached, next_ask_at=now + wait_s, failures=failures, reason=reason, wait_s=wait_s)
+            return RobotsState(Standing.UNREACHABLE, NO_RULES, now + wait_s, None, failures, reason, wait_s)
 
 
 def _standing(answer: RobotsAnswer) -> Standing:
@@ -148,7 +156,9 @@ def to_row(state: RobotsState, name: str) -> RobotsRow:
     lines += [f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern}" for rule in state.rules.rules]
     lines += [f"Sitemap: {sitemap}" for sitemap in state.rules.sitemaps]
     text = "\n".join(lines).encode()
-    return RobotsRow(state.standing.value, token, text, state.next_ask_at, state.read_at, state.failures, state.reason)
+    return RobotsRow(
+        state.standing.value, token, text, state.next_ask_at, state.read_at, state.failures, state.reason, state.wait_s
+    )
 
 
 def from_row(row: RobotsRow, name: str, now: float) -> RobotsState | None:
@@ -160,5 +170,5 @@ def from_row(row: RobotsRow, name: str, now: float) -> RobotsState | None:
         return None
     rules = rules_for(parse(row.text, max_bytes=len(row.text)), name)
     read_at = None if row.read_at is None else min(row.read_at, now)
-    next_ask_at = min(row.next_ask_at, now + _LONGEST_WAIT_S)
-    return RobotsState(Standing(row.standing), rules, next_ask_at, read_at, row.failures, row.reason)
+    next_ask_at = min(row.next_ask_at, now + min(row.wait_s, _LONGEST_WAIT_S))
+    return RobotsState(Standing(row.standing), rules, next_ask_at, read_at, row.failures, row.reason, row.wait_s)

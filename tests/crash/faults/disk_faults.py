@@ -3,6 +3,7 @@
 full:N            the N-th write of a process finds no room; there is room for all others
 full-while:PATH   no write finds room while PATH exists
 checkpoint:N      SIGKILL at the N-th write into a database proper, which is always in a checkpoint
+clock:S:AFTER     the wall clock jumps by S seconds, AFTER seconds after the process has begun
 power:N:SEED:TO   at the N-th write or sync the power goes: what a disk might hold then is written below TO
 """
 
@@ -12,6 +13,7 @@ import errno
 import os
 import random
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,6 +158,9 @@ def install(text: str) -> None:
         case "checkpoint":
             fault = KillInCheckpoint(int(rest))
             database._CHECKPOINT_PAGES = 20  # type: ignore[misc]
+        case "clock":
+            _set_clock(*map(float, rest.split(":")))
+            return
         case "power":
             nth, seed, root, target = rest.split(":")
             fault = PowerCut(int(nth), int(seed), Path(root), Path(target))
@@ -164,6 +169,11 @@ def install(text: str) -> None:
             raise ValueError(text)
     _at_the_disk(fault)
     _below_sqlite(fault)
+
+
+def _set_clock(jump_s: float, after_s: float) -> None:
+    real_time, begun = time.time, time.monotonic()
+    time.time = lambda: real_time() + (jump_s if time.monotonic() - begun >= after_s else 0.0)
 
 
 def _at_the_disk(fault: Fault) -> None:
