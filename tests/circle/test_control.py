@@ -70,7 +70,7 @@ def test_a_blocked_site_is_left_alone_and_its_urls_wait_for_the_first_run_withou
             ended = run.ended(within_s=60.0)
         # then the other one is collected to its end, and the run ends
         assert ended.code == 0, ended.err
-        assert len(web.paths("right.test")) == CHAIN + 3  # robots.txt, the home page, and a 404 at the chain's end
+        assert len(web.paths("right.test")) == CHAIN + 4  # and robots.txt, the home page, a probe, a 404 at the end
         asked = len(web.paths("left.test"))
         assert asked < CHAIN
         assert slot_rows(folder.path, "SELECT outcome, reason, todo FROM pages WHERE todo = 1") == [

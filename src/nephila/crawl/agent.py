@@ -43,6 +43,7 @@ from nephila.crawl.messages import (
 )
 from nephila.crawl.ordered import Ordered
 from nephila.crawl.places import Places
+from nephila.crawl.pulse import Pulse, read_memory
 from nephila.crawl.setup import make_clock, make_setup, software
 from nephila.crawl.slot import Slot
 from nephila.crawl.slot_state import Parcel, SlotState
@@ -110,6 +111,7 @@ class Agent:
         self._places = Places(self.collecting, self.slots)
         self._ordered = Ordered(self.collecting, self._places)
         self._ended = asyncio.Event()
+        self._pulse = Pulse()
 
     async def run(self) -> None:
         committers = [asyncio.create_task(slot.keep_committing()) for slot in self.slots.values()]
@@ -120,6 +122,7 @@ class Agent:
         ]
         for task in others:
             task.add_done_callback(self._committer_ended)
+        self._pulse.start()
         try:
             self._begin()
             ended = asyncio.create_task(self._ended.wait())
@@ -128,6 +131,7 @@ class Agent:
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             await self._finish(committers)
         finally:
+            self._pulse.stop()
             for task in [*others, *committers]:
                 task.cancel()
             await asyncio.gather(*others, *committers, return_exceptions=True)
@@ -160,6 +164,7 @@ class Agent:
             self._keep_contexts(slot)
             slot.stop_committing()
         await asyncio.gather(*committers, return_exceptions=True)
+        self._outgoing.put_nowait(self._progress())
         self._outgoing.put_nowait(Stopped(self._number))
         while not self._outgoing.empty():
             if not await self._channel.send(encode(self._outgoing.get_nowait())):
@@ -230,6 +235,7 @@ class Agent:
     def _progress(self) -> Progress:
         counts, contexts = self.setup.counts, self.collecting.contexts
         now = self.setup.clock.monotonic()
+        memory = read_memory()
         slowest = sorted(contexts.values(), key=lambda context: -context.last_ms)[:5]
         return Progress(
             agent=self._number,
@@ -242,6 +248,9 @@ class Agent:
             open_connections=self.collecting.asking.open_connections,
             waiting_urls=sum(context.waiting for context in contexts.values()),
             outcomes=dict(counts.outcomes),
+            loop_lag_ms=round(self._pulse.worst_lag_s * 1000, 1),
+            memory_bytes=memory.now_bytes,
+            memory_growth_bytes=max(0, memory.most_bytes - self._pulse.started.now_bytes),
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),
             out_of_room=any(slot.out_of_room for slot in self.slots.values()),
         )

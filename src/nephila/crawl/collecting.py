@@ -39,8 +39,10 @@ from nephila.crawl.robots_state import (
 from nephila.crawl.setup import Setup
 from nephila.crawl.site import (
     HOME,
+    Asked,
     AskHome,
     AskPage,
+    AskProbe,
     AskRobots,
     AskSample,
     BecomeAlias,
@@ -53,6 +55,7 @@ from nephila.crawl.site import (
     Wait,
 )
 from nephila.crawl.slot import Slot
+from nephila.crawl.trapping import Trapping
 from nephila.records import Outcome
 from nephila.urls import Refusal, host_of, join, registrable_domain, split, url_hash
 
@@ -79,6 +82,7 @@ class Collecting:
         if setup.config.crawl.max_pages_per_address is not None:
             for slot in slots.values():
                 self.address_pages.update(slot.state.address_pages())
+        self.trapping = Trapping(setup, slots)
         self.exhausted: set[str] = set()
         self.lending = Lending(setup, tell)
         self.asking = Asking(setup, self.contexts, self.lending, max_open)
@@ -109,6 +113,9 @@ class Collecting:
         per_address = crawl.max_pages_per_address
         if per_address is not None and self.address_pages[context.address] >= per_address:
             return Close(Outcome.LIMIT, "crawl.max_pages_per_address")
+        trapped = self.trapping.before_page(context, step.task)
+        if trapped is not None:
+            return trapped
         slot = self.slot_of(context)
         for purse in self._purses(context):
             if slot.credit[purse] <= 0:
@@ -190,7 +197,7 @@ class Collecting:
             slot.group.parties.append((context.number, self.setup.clock.now() - context.first_at))
         slot.group.ended.append(SiteEnded(context.number, state, slot.applied, alias_of or 0))
         slot.touch()
-        self.comparing[context.slot].forget(context)
+        self.comparing[context.slot].forget(context, is_alias=state == "alias")
         self.asking.let_rest(context)
         del self.contexts[context.number]
         self.asking.close_idle(context)
@@ -205,7 +212,7 @@ class Collecting:
 
     # Requests
 
-    async def ask(self, lane: OnLane, context: SiteContext, step: AskRobots | AskHome | AskPage | AskSample) -> bool:
+    async def ask(self, lane: OnLane, context: SiteContext, step: Asked) -> bool:
         """One request, and what follows for site and address; False when the site has left the lane."""
         match step:
             case AskPage(task=task):
@@ -222,6 +229,8 @@ class Collecting:
                     slot.spent(purses if PAGES_PURSE in purses else (PAGES_PURSE, *purses))
                     if self.setup.config.crawl.max_pages_per_address is not None:
                         self.address_pages[context.address] += 1
+                if not task.tries:
+                    self.trapping.asked(context)
                 record_page(self.setup, slot, context, task, fetched)
                 slot.note(context)
                 return self._judge_site(context, fetched)
@@ -232,6 +241,11 @@ class Collecting:
                 context.home_tried = True
                 context.home = _checksum(fetched)
                 context.held_home = fetched
+            case AskProbe(path=path):
+                fetched = await self.asking.fetch(lane, context, FetchRequest(path))
+                self._record(context, context.url, path, "probe", fetched, None)
+                said = fetched.outcome is Outcome.OK and fetched.status == 200
+                context.traps.probed(path, fetched.payload if said else None)
             case AskSample(site=site, path=path):
                 checksum = await self._sample(lane, context, site, path)
                 self.comparing[context.slot].answered(context, step, checksum)

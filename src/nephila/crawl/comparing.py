@@ -73,14 +73,19 @@ class Comparing:
             if len(board.order) > 1:
                 self._want_homes(board)
 
-    def forget(self, context: SiteContext) -> None:
-        """The site has left; what it is stays on the board as long as anybody on its address is in memory."""
+    def forget(self, context: SiteContext, *, is_alias: bool = False) -> None:
+        """The site has left; what it is stays on the board as long as anybody on its address is in memory.
+
+        An alias stays not: whoever comes is compared with the canonical site alone, not with its two hundred names.
+        """
         self._sampled.pop(context.number, None)
         self._mine.pop(context.number, None)
         self._crawled.pop(context.number, None)
         board = self._boards.get(context.address)
         if board is None:
             return
+        if is_alias and context.home is not None and context.number in board.homes[context.home]:
+            board.homes[context.home].remove(context.number)
         board.live -= 1
         if board.live == 0:
             del self._boards[context.address]

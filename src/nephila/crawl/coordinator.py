@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, TypeVar, assert_never
 
@@ -433,7 +433,7 @@ class Coordinator:
 
 
 def admission(config: Config) -> Admission:
-    return Admission(config.crawl.mode == "web", config.crawl.max_sites)
+    return Admission(config.crawl.mode == "web", config.crawl.max_sites, config.traps.domain_sites)
 
 
 def limits_text(config: Config) -> str:
@@ -443,7 +443,7 @@ def limits_text(config: Config) -> str:
         crawl.max_sites, crawl.max_depth, crawl.max_pages_per_site, crawl.max_pages_per_domain,
         crawl.max_pages_per_address,
     )  # fmt: skip
-    return " ".join(map(str, limits))
+    return " ".join(map(str, (*limits, *astuple(config.traps))))
 
 
 def _error(failed: Failed) -> NephilaError:

@@ -12,9 +12,10 @@ from typing import Final, Literal
 
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.messages import Credit, OutLink, SiteEnded
+from nephila.crawl.trapped import KeptPattern
 from nephila.records import LinkKind, Outcome
 
-Role = Literal["page", "robots", "sample"]
+Role = Literal["page", "robots", "sample", "probe"]
 _TO_BE_REQUESTED: Final = frozenset({Outcome.WAITING, Outcome.DEFERRED_HOST, Outcome.DEFERRED_ROBOTS})
 
 
@@ -177,6 +178,8 @@ class Group:
     forgotten: int = 0  # our parcels up to this one were applied by the coordinator
     pages: int = 0
     body_bytes: int = 0
+    patterns: dict[tuple[int, int], KeptPattern] = field(default_factory=dict)  # by site and pattern
+    domains: Counter[str] = field(default_factory=Counter)  # pages requested for the first time
 
     def is_empty(self) -> bool:
         return not (

@@ -6,6 +6,7 @@ A pure function of one answer. Links are extracted here and never again: the arc
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
@@ -23,6 +24,7 @@ HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 CHECKSUM_BYTES: Final = 16
 _FREE: Final = PageRobots()
 _NO_KINDS: Final = "000"
+_HTML_WORDS: Final = re.compile(rb"(?i)<(?:!doctype html|html|head|title|body|meta)\b")
 WITH_CONTENT: Final = frozenset(
     {Outcome.OK, Outcome.TRUNCATED_LENGTH, Outcome.TRUNCATED_TIME, Outcome.TRUNCATED_DISCONNECT, Outcome.TOO_SLOW,
      Outcome.DECODE_LIMIT}
@@ -105,11 +107,16 @@ def mime_of(content_type: str | None) -> str:
     return mime if mime.isascii() and mime.count("/") == 1 and len(mime) <= 100 else ""
 
 
+def _strayed(start: bytes) -> bool:
+    """Whether a few NULs have strayed into what is HTML all the same (G7): browsers drop them."""
+    return start.count(0) <= len(start) // 50 + 1 and bool(_HTML_WORDS.search(start))
+
+
 def is_html(mime: str, body: bytes) -> bool:
     """By the header; without one, by whether the body looks like a page (G9: a picture called HTML is no page)."""
     if mime and mime not in HTML:
         return False
     start = body[:1024]
-    if b"\x00" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\x00" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")) and not _strayed(start):
         return False
     return bool(mime) or b"<" in start

@@ -18,8 +18,10 @@ from nephila.crawl.collecting import Collecting
 from nephila.crawl.control import BLOCKED_BY_HAND
 from nephila.crawl.politeness import Pace
 from nephila.crawl.site import (
+    Asked,
     AskHome,
     AskPage,
+    AskProbe,
     AskRobots,
     AskSample,
     BecomeAlias,
@@ -128,7 +130,7 @@ class Lane:
             case BecomeAlias():
                 collecting.become_alias(context, step)
                 self.contexts.remove(context)
-            case AskRobots() | AskHome() | AskPage() | AskSample():
+            case AskRobots() | AskHome() | AskPage() | AskSample() | AskProbe():
                 if not collecting.slot_of(context).has_room:
                     await collecting.slot_of(context).room()
                     return  # what is best to do may have changed meanwhile
@@ -151,7 +153,7 @@ class Lane:
             context = self.contexts[0]
             self.contexts.rotate(-1)
             step = self._step(context, now)
-            if isinstance(step, AskRobots | AskHome | AskPage | AskSample):
+            if isinstance(step, Asked):
                 ready_at = self._collecting.asking.ready_at(self, context, step)
                 step = Wait(ready_at) if ready_at > now else step  # another site may be ready before this one
             if not isinstance(step, Wait):

@@ -171,6 +171,9 @@ class Progress(msgspec.Struct, frozen=True, tag="progress"):
     waiting_urls: int
     outcomes: dict[str, int]
     slowest: tuple[SlowSite, ...] = ()
+    loop_lag_ms: float = 0.0
+    memory_bytes: int = 0
+    memory_growth_bytes: int = 0
     out_of_room: bool = False
 
 

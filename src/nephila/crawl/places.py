@@ -20,10 +20,16 @@ from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_
 from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
+from nephila.crawl.trapped import SiteTraps
 
 OPENED_AT_ONCE: Final = 50
 MOST_PACES: Final = 10_000
 """Addresses without a lane, after which those that may be asked again are forgotten."""
+
+
+MOST_ON_A_LANE: Final = 32
+"""Sites of one address in memory at once. They take turns, so more would gain nothing, and each turn asks them all:
+a thousand names on one address (F10) would hold the loop up."""
 
 
 class Places:
@@ -39,12 +45,13 @@ class Places:
         self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
         self._pending: deque[tuple[int, int]] = deque()
         self._queued: set[int] = set()
+        self._crowded: dict[str, deque[tuple[int, int]]] = {}  # sites whose address has enough to do
         self._closed = False
 
     @property
     def pending(self) -> int:
         """Sites that wait for a place."""
-        return len(self._pending)
+        return len(self._pending) + sum(map(len, self._crowded.values()))
 
     def wake(self, address: str | None = None) -> None:
         """Something new may be done, on one address or on any."""
@@ -69,7 +76,8 @@ class Places:
             self._pending.append((slot, site))
 
     def fill(self) -> None:
-        """Bring sites into memory while there is room."""
+        """Bring sites into memory while there is room, in all and on their address."""
+        self._make_room()
         opened = 0
         while (
             not self._closed
@@ -85,8 +93,24 @@ class Places:
             slot = self._slots[slot_number]
             row = slot.row(site)
             assert row is not None, site
-            if site not in self._collecting.contexts and row.state in ("waiting", "asleep"):
+            if site in self._collecting.contexts or row.state not in ("waiting", "asleep"):
+                continue
+            lane = self._lanes.get(row.address)
+            if lane is not None and len(lane.contexts) >= MOST_ON_A_LANE:
+                self._queued.add(site)
+                self._crowded.setdefault(row.address, deque()).append((slot_number, site))
+            else:
                 self._activate(slot, row)
+
+    def _make_room(self) -> None:
+        """Sites that waited for others on their address may come in when these have left."""
+        for address, waiting in list(self._crowded.items()):
+            lane = self._lanes.get(address)
+            room = MOST_ON_A_LANE - (len(lane.contexts) if lane is not None else 0)
+            for _ in range(min(room, len(waiting))):
+                self._pending.appendleft(waiting.popleft())
+            if not waiting:
+                del self._crowded[address]
 
     def _activate(self, slot: Slot, row: SiteRow) -> None:
         context = self._context(slot, row)
@@ -135,6 +159,8 @@ class Places:
             failed_runs=row.failed_runs,
             first_at=row.first_at,
             last_at=row.last_at,
+            traps=SiteTraps(slot.state.patterns(row.site), row.requested),
+            seeds=slot.state.seed_count(row.site),
         )
 
     def _asked_to_wait_s(self, row: SiteRow) -> float:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.group import FoundPage, OutsideUrl, Visited
-from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest_or_nothing
+from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest_or_nothing, is_html
 from nephila.crawl.messages import OutLink
 from nephila.crawl.outcome import Hop, after_redirect, after_visit
 from nephila.crawl.scope import Candidate, decide, url_candidate
@@ -18,6 +18,8 @@ from nephila.crawl.setup import Setup
 from nephila.crawl.site import HOME, SiteContext
 from nephila.crawl.slot import Slot
 from nephila.crawl.slot_state import PageTask
+from nephila.crawl.trapped import Brought
+from nephila.crawl.traps import branch_of, pattern_of, shape_refusal
 from nephila.records import Outcome
 from nephila.urls import Refusal, host_of, join, split, url_hash
 
@@ -56,8 +58,18 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         visited = _redirected(setup, slot, context, task, fetched, visited)
     elif fetched.outcome in WITH_CONTENT:
         visited = _with_content(context, task, visited)
-        if _follows(setup, task, brought, visited):
-            _follow(setup, slot, context, task, brought, via_duplicate=visited.duplicate_of is not None)
+        is_page = is_html(brought.mime, fetched.payload)
+        soft = is_page and context.traps.is_soft_404(task.path, fetched.payload)
+        if soft:
+            visited = replace(visited, flags=f"{visited.flags} soft404".strip())
+        new = NOTHING_NEW
+        if not soft and _follows(setup, task, brought, visited):
+            new = _follow(setup, slot, context, task, brought, via_duplicate=visited.duplicate_of is not None)
+        came = Brought(is_page, visited.duplicate_of is not None, soft, new.outside_pattern, new.outside_branch)
+        for row in context.traps.learn(task.path, fetched.payload, came):
+            slot.group.patterns[context.number, row.pattern] = row
+    elif fetched.status in (404, 410):
+        context.traps.was_missing()
     slot.visit(visited, task.outcome)
 
 
@@ -81,7 +93,7 @@ def offer(
     if not context.seen.add(key):
         return False
     place, context.known = context.known, context.known + 1
-    outcome, reason = _fate(setup, context, path, depth)
+    outcome, reason = _fate(setup, context, path, depth, seed=seed)
     now = setup.clock.now()
     page = FoundPage(
         context.number, key, path, depth, place, outcome, reason, now, referrer, kind, hops, via_duplicate, seed
@@ -93,10 +105,10 @@ def offer(
     return True
 
 
-def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: int = 0) -> None:
-    """A URL of another site was found: the coordinator is told, unless it is out of scope."""
+def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: int = 0) -> bool:
+    """A URL of another site was found: the coordinator is told, unless it is out of scope. False: reported lately."""
     if not setup.reported.add(url_hash(url)):
-        return
+        return False
     verdict = decide(url_candidate(url, from_seeds=True), setup.scope)  # whose seeds are known to the coordinator alone
     if verdict.inside:
         slot.group.links.append(OutLink(url, referrer, kind, hops))
@@ -104,6 +116,7 @@ def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: i
         assert verdict.outcome is not None
         slot.group.outside.append(OutsideUrl(url, verdict.outcome, verdict.rule, referrer, setup.clock.now()))
     slot.touch()
+    return True
 
 
 def _leave_out(setup: Setup, slot: Slot, url: str, referrer: str) -> None:
@@ -112,7 +125,7 @@ def _leave_out(setup: Setup, slot: Slot, url: str, referrer: str) -> None:
     slot.touch()
 
 
-def _fate(setup: Setup, context: SiteContext, path: str, depth: int) -> tuple[Outcome, str]:
+def _fate(setup: Setup, context: SiteContext, path: str, depth: int, *, seed: bool) -> tuple[Outcome, str]:
     max_depth = setup.config.crawl.max_depth
     if max_depth is not None and depth > max_depth:
         return Outcome.LIMIT, "crawl.max_depth"
@@ -120,6 +133,9 @@ def _fate(setup: Setup, context: SiteContext, path: str, depth: int) -> tuple[Ou
     if not verdict.inside:
         assert verdict.outcome is not None
         return verdict.outcome, verdict.rule
+    trapped = None if seed else shape_refusal(path, setup.traps.keys) or context.traps.refusal(path, setup.traps)
+    if trapped is not None and not setup.traps.lets_in(context.url + path):
+        return Outcome.TRAP_REJECTED, trapped
     return Outcome.WAITING, ""
 
 
@@ -193,9 +209,22 @@ def _follows(setup: Setup, task: PageTask, brought: Harvest, visited: Visited) -
     return setup.config.crawl.duplicates == "follow" and not task.via_duplicate
 
 
+@dataclass(frozen=True, slots=True)
+class NewUrls:
+    """Whether a page made URLs known that are not of its own pattern, and not of its own branch."""
+
+    outside_pattern: bool = False
+    outside_branch: bool = False
+
+
+NOTHING_NEW: Final = NewUrls()
+
+
 def _follow(
     setup: Setup, slot: Slot, context: SiteContext, task: PageTask, brought: Harvest, *, via_duplicate: bool
-) -> None:
+) -> NewUrls:
+    outside_pattern = outside_branch = False
+    pattern, branch = pattern_of(task.path), branch_of(task.path)
     url = context.url + task.path
     prefix = context.url + "/"
     max_depth = setup.config.crawl.max_depth
@@ -210,12 +239,17 @@ def _follow(
             continue
         offered.add(link.url)
         if link.url.startswith(prefix):
-            offer(setup, slot, context, link.url[len(prefix) - 1 :], url, link.kind.value, task.depth + 1,
-                  via_duplicate=via_duplicate)  # fmt: skip
+            path = link.url[len(prefix) - 1 :]
+            is_new = offer(setup, slot, context, path, url, link.kind.value, task.depth + 1,
+                           via_duplicate=via_duplicate)  # fmt: skip
+            if is_new and not outside_branch:
+                outside_pattern = outside_pattern or pattern_of(path) != pattern
+                outside_branch = branch_of(path) != branch
         elif too_deep:
             _leave_out(setup, slot, link.url, url)
-        else:
-            report(setup, slot, link.url, url, link.kind.value)
+        elif report(setup, slot, link.url, url, link.kind.value):
+            outside_pattern = outside_branch = True
+    return NewUrls(outside_pattern, outside_branch)
 
 
 def _go(

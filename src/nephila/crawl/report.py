@@ -37,6 +37,9 @@ class CrawlReport:
     sleeping_sites: int = 0
     waiting_urls: int = 0
     agent_deaths: int = 0
+    loop_lag_ms: float = 0.0  # the longest that an agent's loop was held up
+    memory_bytes: int = 0  # of all agents now
+    memory_growth_bytes: int = 0  # the most that an agent has grown since it began
     paused: bool = False  # by control/paused
     no_room: bool = False  # paused, because the disk is nearly full
     dns_queries: int = 0

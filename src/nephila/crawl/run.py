@@ -187,6 +187,9 @@ class _Shown:
                 totals.outcomes.get(Outcome.WAITING.value, 0), sum(progress.waiting_urls for progress in live)
             ),
             agent_deaths=coordinator.deaths,
+            loop_lag_ms=max((progress.loop_lag_ms for progress in coordinator.progress()), default=0.0),
+            memory_bytes=sum(progress.memory_bytes for progress in live),
+            memory_growth_bytes=max((progress.memory_growth_bytes for progress in coordinator.progress()), default=0),
             paused=coordinator.control.paused,
             no_room=coordinator.no_room,
             dns_queries=coordinator.dns_queries,

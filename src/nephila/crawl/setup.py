@@ -11,6 +11,7 @@ from nephila.config.sections import Config
 from nephila.crawl.fetcher import Fetching, fetching
 from nephila.crawl.resolver import Resolver
 from nephila.crawl.scope import CompiledScope, compile_scope
+from nephila.crawl.traps import CompiledTraps
 from nephila.store.archive.exchange import Software
 from nephila.urls import StripRules
 
@@ -51,6 +52,7 @@ class Setup:
     fetching: Fetching
     resolver: Resolver
     scope: CompiledScope
+    traps: CompiledTraps
     strip: StripRules
     reported: RecentLinks
     counts: Counts
@@ -68,6 +70,7 @@ def make_setup(config: Config, clock: Clock) -> Setup:
         fetching=shared,
         resolver=Resolver(config.net, shared.allowed, clock),
         scope=compile_scope(config.scope, config.crawl.mode),
+        traps=CompiledTraps.of(config.traps),
         strip=strip_rules(config),
         reported=RecentLinks(),
         counts=Counts(),

@@ -18,6 +18,7 @@ from nephila.crawl.request import DEFAULT_PORTS, Site
 from nephila.crawl.robots_state import Permission, RobotsState, permission
 from nephila.crawl.seen import SeenUrls
 from nephila.crawl.slot_state import PageTask
+from nephila.crawl.trapped import SiteTraps
 from nephila.records import Outcome
 from nephila.urls import host_of
 
@@ -50,6 +51,13 @@ class AskSample:
     path: str
     other: int  # number of the site it is compared with
     expected: bytes | None = None  # what the other one of the two answered, if it was asked already
+
+
+@dataclass(frozen=True, slots=True)
+class AskProbe:
+    """Ask for what cannot be there: a site that has it all the same says 200 to everything (U3)."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,10 @@ class Ended:
     """Nothing is left to request."""
 
 
-Step = AskRobots | AskPage | AskHome | AskSample | BecomeAlias | Close | Refuse | Load | Wait | GiveUp | Ended
+Step = (
+    AskRobots | AskPage | AskHome | AskSample | AskProbe | BecomeAlias | Close | Refuse | Load | Wait | GiveUp | Ended
+)
+Asked = AskRobots | AskPage | AskHome | AskSample | AskProbe
 
 
 @dataclass(slots=True)
@@ -143,6 +154,8 @@ class SiteContext:
     first_at: float | None = None
     last_at: float | None = None
     seed_outcome: Outcome | None = None
+    traps: SiteTraps = field(default_factory=lambda: SiteTraps([], 0))
+    seeds: int = 1  # ways in from outside, for its budget
     idle: list[Connection] = field(default_factory=list)  # open connections that nobody uses
 
     @property

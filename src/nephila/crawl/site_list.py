@@ -20,10 +20,11 @@ from nephila.crawl.site_tables import SITE_SCHEMA
 from nephila.records import Outcome
 from nephila.store.database import close, open_writer, transaction
 from nephila.store.durable import crash_point
-from nephila.urls import hash128, split, url_hash
+from nephila.urls import hash128, host_of, registrable_domain, split, url_hash
 
 _MAX_SITES: Final = "crawl.max_sites"
 _NO_LAST: Final = 1 << 62
+_LET_IN: Final = "IN ('limit', 'host_budget')"
 PARCEL_SEEDS: Final = 5_000
 """Sites and seeds in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
@@ -34,6 +35,7 @@ class Admission:
 
     follow_links: bool
     max_sites: int | None
+    domain_sites: int | None = None  # sites of one domain that only its own pages link to (U5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +208,8 @@ class SiteList:
     def _let_in(self, admission: Admission, now: float, drafts: _Drafts) -> None:
         drafts.let_in.update(self.slots)
         run = self._db.execute
-        run("CREATE TEMP TABLE let_in AS SELECT url, referrer, found_at FROM outside WHERE outcome = 'limit'")
-        run("DELETE FROM outside WHERE outcome = 'limit'")
+        run(f"CREATE TEMP TABLE let_in AS SELECT url, referrer, found_at FROM outside WHERE outcome {_LET_IN}")  # noqa: S608
+        run(f"DELETE FROM outside WHERE outcome {_LET_IN}")  # noqa: S608
         for url, referrer in run("SELECT url, referrer FROM let_in ORDER BY found_at, url"):
             if referrer:
                 self._apply_link(OutLink(url, referrer, ""), admission, now, drafts)
@@ -310,7 +312,8 @@ class SiteList:
                  ORDER BY seeds.given DESC, site, seeds.found_at, seeds.path"""
         yield from (row[0] for row in self._db.execute(sql))
         # The user's own that a rule or a limit left out: another crawl may let them in.
-        sql = "SELECT url FROM outside WHERE referrer = '' AND outcome IN ('scope_rejected', 'limit') ORDER BY url"
+        sql = """SELECT url FROM outside WHERE referrer = ''
+                 AND outcome IN ('scope_rejected', 'limit', 'host_budget') ORDER BY url"""
         yield from (row[0] for row in self._db.execute(sql))
 
     def has_any(self) -> bool:
@@ -368,7 +371,7 @@ class SiteList:
     def _apply_link(self, link: OutLink, admission: Admission, now: float, drafts: _Drafts) -> None:
         site_url, path = split(link.url)
         if not self._knows(site_url):
-            refusal = self._refusal(admission)
+            refusal = self._refusal(admission) or self._domain_refusal(site_url, link.referrer, admission)
             if refusal is not None:
                 self._outside(link, *refusal, now)
                 return
@@ -380,6 +383,21 @@ class SiteList:
         if not admission.follow_links:
             return Outcome.SCOPE_REJECTED, "crawl.mode=sites: only the sites of the seeds"
         return (Outcome.LIMIT, _MAX_SITES) if self._is_full(admission) else None
+
+    def _domain_refusal(self, site_url: str, referrer: str, admission: Admission) -> tuple[Outcome, str] | None:
+        """A domain may name as many hosts of its own as it likes; how many are visited is its budget.
+
+        Whoever is linked to from elsewhere does not count: that somebody else knows a host is worth something.
+        """
+        domain = registrable_domain(host_of(site_url))
+        if admission.domain_sites is None or not referrer or registrable_domain(host_of(referrer)) != domain:
+            return None
+        row = self._db.execute("SELECT sites FROM inner_sites WHERE domain = ?", (domain,)).fetchone()
+        if row is not None and row[0] >= admission.domain_sites:
+            return Outcome.HOST_BUDGET, f"traps.domain_sites: {row[0]} sites of {domain} were found on its own pages"
+        sql = "INSERT INTO inner_sites VALUES (?, 1) ON CONFLICT DO UPDATE SET sites = sites + 1"
+        self._db.execute(sql, (domain,))
+        return None
 
     def _is_full(self, admission: Admission) -> bool:
         return admission.max_sites is not None and self._site_count >= admission.max_sites

@@ -68,4 +68,10 @@ CREATE TABLE progress (                 -- one row: what `nephila status` shows 
 ) STRICT;
 """
 
-SITE_SCHEMA: Final = Schema("coordinator", (_FIRST,))
+_SECOND: Final = """
+CREATE TABLE inner_sites (              -- sites of a registrable domain that were found on pages of the same domain
+    domain TEXT PRIMARY KEY, sites INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+SITE_SCHEMA: Final = Schema("coordinator", (_FIRST, _SECOND))

@@ -16,6 +16,7 @@ from nephila.config.sections import Archive
 from nephila.crawl.group import FoundPage, Group, SiteRow, Swept, Visited
 from nephila.crawl.messages import Findings, OutLink
 from nephila.crawl.slot_tables import SLOT_SCHEMA
+from nephila.crawl.trapped import KeptPattern
 from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import Exchange, Placed, Position, Revisit, RevisitProfile, Software
 from nephila.store.archive.writer import ArchiveWriter
@@ -27,6 +28,7 @@ from nephila.urls import hash128
 PARCEL_LINKS: Final = 5_000
 """Links in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
+_64_BITS: Final = (1 << 64) - 1
 _SITE_COLUMNS = tuple(column.name for column in fields(SiteRow))
 
 
@@ -166,6 +168,23 @@ class SlotState:
                  AND checksum IS NOT NULL AND duplicate_of IS NULL ORDER BY depth, place LIMIT ?"""
         return [(row[0], row[1]) for row in self._rows(sql, site, count)]
 
+    def patterns(self, site: int) -> list[KeptPattern]:
+        sql = "SELECT pattern, name, asked, recent FROM patterns WHERE site = ?"
+        return [KeptPattern(key, name, asked, recent & _64_BITS) for key, name, asked, recent in self._rows(sql, site)]
+
+    def seed_count(self, site: int) -> int:
+        row = self._one("SELECT count(*) FROM seeds WHERE site = ?", site)
+        return row[0] if row is not None else 0
+
+    def domain_pages(self, domain: str) -> int:
+        row = self._one("SELECT pages FROM domains WHERE domain = ?", domain)
+        return row[0] if row is not None else 0
+
+    def pages_on(self, address: str) -> int:
+        """Pages requested so far of all sites on an address."""
+        row = self._one("SELECT sum(requested) FROM sites WHERE address = ?", address)
+        return (row[0] or 0) if row is not None else 0
+
     def paths(self, site: int) -> list[tuple[str, str, int, str]]:
         """Every page known of a site: path, referrer, hops, kind."""
         return list(self._rows("SELECT path, referrer, hops, kind FROM pages WHERE site = ? ORDER BY place", site))
@@ -181,7 +200,7 @@ class SlotState:
 
     def _let_limited_in(self, group: Group) -> None:
         """A limit was changed: what it had cut off waits again or is reported, and its sites are open again."""
-        self._revive("outcome = 'limit'")
+        self._revive("outcome IN ('limit', 'trap_rejected', 'host_budget')")
         self._writer.execute("UPDATE sites SET state = 'waiting' WHERE state = 'done'")
         sql = "SELECT url, referrer FROM outside WHERE outcome = 'limit'"
         group.links += [OutLink(url, referrer, "") for url, referrer in self._writer.execute(sql)]
@@ -301,6 +320,17 @@ class SlotState:
             """INSERT INTO purses VALUES (?, ?, ?)
                ON CONFLICT DO UPDATE SET granted = granted + excluded.granted, used = used + excluded.used""",
             ((purse, group.granted[purse], group.used[purse]) for purse in {*group.granted, *group.used}),
+        )
+        many(
+            "INSERT OR REPLACE INTO patterns VALUES (?, ?, ?, ?, ?)",
+            (
+                (site, row.pattern, row.name, row.asked, row.recent - (row.recent >> 63 << 64))
+                for (site, _), row in group.patterns.items()
+            ),
+        )
+        many(
+            "INSERT INTO domains VALUES (?, ?) ON CONFLICT DO UPDATE SET pages = pages + excluded.pages",
+            group.domains.items(),
         )
         self._count(group.outcomes.items())
         many(

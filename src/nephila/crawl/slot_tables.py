@@ -127,4 +127,16 @@ CREATE TABLE slot (                     -- one row: how far everything is
 ) STRICT;
 """
 
-SLOT_SCHEMA: Final = Schema("slot", (_FIRST,))
+_SECOND: Final = """
+CREATE TABLE patterns (                 -- URL patterns of a site with many pages (RELIABILITY U1)
+    site INTEGER NOT NULL,
+    pattern INTEGER NOT NULL,           -- hash of its name
+    name TEXT NOT NULL,
+    asked INTEGER NOT NULL,             -- pages of it that came
+    recent INTEGER NOT NULL,            -- which of the last 64 brought nothing new, as bits
+    PRIMARY KEY (site, pattern)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE domains (domain TEXT PRIMARY KEY, pages INTEGER NOT NULL) STRICT, WITHOUT ROWID;  -- requested, per domain
+"""
+
+SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND))

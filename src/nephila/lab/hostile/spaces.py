@@ -66,11 +66,14 @@ def _sessions(parameter: str) -> Act:
 
 
 def _repeating(asked: Asked) -> Script:
-    folder = asked.target if asked.target.endswith("/") else asked.target + "/"
-    return answer(page(folder + "a/b/", text=words(asked.target, 30)))
+    if asked.target.removeprefix("/").replace("a/b/", ""):
+        return missing()
+    return answer(page(asked.target + "a/b/", text=words(asked.target, 30)))
 
 
 def _growing(asked: Asked) -> Script:
+    if not asked.target.endswith(("/index.html", "/page.html")):
+        return missing()
     return answer(page("more/index.html", "less/page.html", text=words(asked.target, 30)))
 
 

@@ -1,0 +1,145 @@
+"""What one site in memory knows of its patterns: counted here, judged by `traps`, kept on disk for those that matter.
+
+Small patterns are a number each; from `LEARN_FROM` pages on a pattern is watched, and its row goes to disk with the
+page that changed it. A kill costs the counts of small patterns, no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from nephila.crawl.traps import (
+    LEARN_FROM,
+    NEW_BYTES,
+    CompiledTraps,
+    PatternRow,
+    SeenTexts,
+    after_page,
+    branch_of,
+    pattern_of,
+    skeleton,
+    sleeping_reason,
+    sleeps,
+    text_runs,
+)
+from nephila.urls import url_hash
+
+MOST_COUNTED: Final = 1_000
+MOST_PROBES: Final = 4
+SITE: Final = ""
+"""Stands for the whole site where branches are probed."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPattern:
+    """A watched pattern as it lies on disk."""
+
+    pattern: int
+    name: str
+    asked: int
+    recent: int
+
+
+@dataclass(slots=True)
+class _Watched:
+    name: str
+    row: PatternRow
+    texts: SeenTexts = field(default_factory=SeenTexts)
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a page brought besides its text: whether it is HTML, a copy, a soft 404, and new URLs outside of its own."""
+
+    is_html: bool
+    is_copy: bool
+    is_soft_404: bool
+    outside_pattern: bool
+    outside_branch: bool
+
+
+class SiteTraps:
+    """The patterns of one site."""
+
+    __slots__ = ("_asked", "_counts", "_missing", "_probes", "_watched")
+
+    def __init__(self, kept: list[KeptPattern], asked: int) -> None:
+        self._counts: dict[int, int] = {}
+        self._watched = {row.pattern: _Watched(row.name, PatternRow(row.asked, row.recent)) for row in kept}
+        self._asked = asked
+        self._missing = False  # whether the site has ever said that something is not there
+        self._probes: dict[str, int | None] = {}  # what was probed, and the skeleton of the answer if there was one
+
+    def refusal(self, path: str, traps: CompiledTraps) -> str | None:
+        """Why a URL of this site is not asked; None where nothing speaks against it."""
+        if not self._watched:
+            return None
+        for name in (pattern_of(path), branch_of(path)):
+            watched = self._watched.get(url_hash(name))
+            if watched is not None and sleeps(watched.row, traps.keys):
+                return sleeping_reason(watched.name, watched.row)
+        return None
+
+    def learn(self, path: str, body: bytes, brought: Brought) -> list[KeptPattern]:
+        """A page came: its pattern and branch count one more. Returns the rows that go to disk."""
+        changed = []
+        runs: list[bytes] | None = None
+        for name, has_new_urls in (
+            (pattern_of(path), brought.outside_pattern),
+            (branch_of(path), brought.outside_branch),
+        ):
+            key = url_hash(name)
+            watched = self._watched.get(key)
+            if watched is None:
+                asked = self._counts.pop(key, 0) + 1
+                if asked < LEARN_FROM:
+                    self._counts[key] = asked
+                    continue
+                watched = self._watched[key] = _Watched(name, PatternRow(asked - 1))
+            is_new = has_new_urls or not brought.is_html
+            if brought.is_html:
+                runs = text_runs(body, path) if runs is None else runs
+                is_new = watched.texts.new_bytes(runs) >= NEW_BYTES or is_new
+            is_new = is_new and not brought.is_copy and not brought.is_soft_404
+            watched.row = after_page(watched.row, is_new=is_new)
+            changed.append(KeptPattern(key, name, watched.row.asked, watched.row.recent))
+        if len(self._counts) > MOST_COUNTED:
+            # The rarest go: a trap's pattern is never among them.
+            least = sorted(self._counts.values())[len(self._counts) // 2]
+            self._counts = {key: count for key, count in self._counts.items() if count > least}
+        return changed
+
+    # Soft 404: a site that answers 200 to everything (U3)
+
+    def was_missing(self) -> None:
+        """The site said 404: it tells what is there from what is not."""
+        self._missing = True
+
+    def probe(self, path: str, requested: int, probe_after: int | None) -> str | None:
+        """The path of something that cannot be there, when it is time to ask for it: once per site, and per branch."""
+        if probe_after is None or self._missing or requested < probe_after or len(self._probes) >= MOST_PROBES:
+            return None
+        branch = branch_of(path)
+        if SITE not in self._probes:
+            return f"/{_NOWHERE}"
+        if branch == "/" or branch in self._probes or url_hash(branch) not in self._watched:
+            return None
+        return f"{path[: path.index('/', 1) + 1]}{_NOWHERE}"
+
+    def probed(self, path: str, body: bytes | None) -> None:
+        """What came of a probe; None: the site said that it is not there."""
+        where = SITE if path == f"/{_NOWHERE}" else branch_of(path)
+        self._probes[where] = None if body is None else skeleton(body)
+        if body is None and where == SITE:
+            self._missing = True
+
+    def is_soft_404(self, path: str, body: bytes) -> bool:
+        """Whether a page has the form of the answer to what cannot be there."""
+        if not self._probes:
+            return False
+        likely = {self._probes.get(SITE), self._probes.get(branch_of(path))} - {None}
+        return bool(likely) and path != "/" and skeleton(body) in likely
+
+
+_NOWHERE: Final = "nephila-asks-for-what-is-not-here"

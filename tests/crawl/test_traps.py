@@ -1,0 +1,293 @@
+"""When a space of URLs is a trap, and when it is only large (RELIABILITY U1-U4)."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nephila.config.sections import Traps
+from nephila.crawl.trapped import Brought, SiteTraps
+from nephila.crawl.traps import (
+    STALE,
+    WINDOW,
+    CompiledTraps,
+    PatternRow,
+    SeenTexts,
+    after_page,
+    branch_of,
+    most_repeats,
+    pattern_of,
+    shape_refusal,
+    skeleton,
+    sleeps,
+    text_runs,
+    within,
+    worth,
+)
+
+TRAPS = CompiledTraps.of(Traps())
+PLAIN = Brought(is_html=True, is_copy=False, is_soft_404=False, outside_pattern=False, outside_branch=False)
+
+
+def html(text: str, number: int = 0) -> bytes:
+    return f"<html><title>{number}</title><body><h1>Site header of all</h1><p>{text}</p></body></html>".encode()
+
+
+def words(seed: object, count: int = 12) -> str:
+    draw = random.Random(str(seed))
+    return " ".join("".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(count))
+
+
+def fetch(site: SiteTraps, paths: list[str], text_of: object, brought: Brought = PLAIN) -> int:
+    """Ask for paths until one is refused; how many were asked."""
+    assert callable(text_of)
+    for place, path in enumerate(paths):
+        if site.refusal(path, TRAPS) is not None:
+            return place
+        site.learn(path, html(text_of(place), place), brought)
+    return len(paths)
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "branch"),
+    [
+        ("/", "/", "/"),
+        ("/page12.html", "/page0.html", "/"),
+        ("/cal/2026/11/5", "/cal/0/0/0", "/cal/"),
+        ("/2026/11/5.html", "/0/0/0.html", "/0/"),
+        ("/shop?colour=red&size=4", "/shop?", "/"),
+        ("/a/b?x=1", "/a/b?", "/a/"),
+        ("/s/deadbeef01234567/x", "/s/0/x", "/s/"),
+        ("/wiki/Spider", "/wiki/Spider", "/wiki/"),
+    ],
+)
+def test_a_pattern_masks_numbers_and_a_branch_is_the_first_segment(path: str, pattern: str, branch: str) -> None:
+    assert (pattern_of(path), branch_of(path)) == (pattern, branch)
+
+
+def test_a_calendar_without_end_sleeps_after_its_budget() -> None:
+    # given pages of one pattern that say nothing but their own date
+    paths = [f"/cal/{2000 + month // 12}/{month % 12}" for month in range(5_000)]
+    # when they are asked for, then the pattern sleeps soon after 200
+    asked = fetch(SiteTraps([], 0), paths, lambda place: f"Events of {place % 12} in {2000 + place // 12}: none at all")
+    assert 200 <= asked <= 300
+
+
+def test_a_calendar_with_names_of_months_sleeps_as_a_branch() -> None:
+    months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    paths = [f"/cal/{2000 + place // 12}/{months[place % 12]}" for place in range(5_000)]
+    asked = fetch(SiteTraps([], 0), paths, lambda place: f"Events of {months[place % 12]}, nothing is planned here")
+    assert 200 <= asked <= 300
+
+
+def test_a_manual_of_five_thousand_pages_of_one_pattern_is_no_trap() -> None:
+    paths = [f"/manual/page{number}.html" for number in range(5_000)]
+    assert fetch(SiteTraps([], 0), paths, words) == 5_000
+
+
+def test_a_dictionary_of_short_entries_is_no_trap() -> None:
+    paths = [f"/word?id={number}" for number in range(2_000)]
+    assert fetch(SiteTraps([], 0), paths, lambda place: words(place, 6)) == 2_000
+
+
+def test_pages_that_make_other_urls_known_are_no_trap() -> None:
+    # given a gallery whose pages show pictures and no words
+    paths = [f"/photo{number}.html" for number in range(1_000)]
+    pictures = Brought(is_html=True, is_copy=False, is_soft_404=False, outside_pattern=True, outside_branch=True)
+    assert fetch(SiteTraps([], 0), paths, lambda _: "next and previous picture", pictures) == 1_000
+
+
+def test_pictures_and_other_files_are_no_trap() -> None:
+    files = Brought(is_html=False, is_copy=False, is_soft_404=False, outside_pattern=False, outside_branch=False)
+    assert fetch(SiteTraps([], 0), [f"/img/{n}.png" for n in range(1_000)], lambda _: "", files) == 1_000
+
+
+def test_copies_are_a_trap_whatever_they_say() -> None:
+    copies = Brought(is_html=True, is_copy=True, is_soft_404=False, outside_pattern=True, outside_branch=True)
+    assert fetch(SiteTraps([], 0), [f"/p?s={n}" for n in range(1_000)], words, copies) < 300
+
+
+def test_a_pattern_that_sleeps_leaves_the_rest_of_its_site_awake() -> None:
+    site = SiteTraps([], 0)
+    for number in range(400):
+        site.learn(f"/wiki/page{number}x", html(words(number)), PLAIN)
+        site.learn(f"/wiki/history?id={number}", html("nothing changed here"), PLAIN)
+    assert site.refusal("/wiki/history?id=9999", TRAPS) is not None
+    assert site.refusal("/wiki/another", TRAPS) is None
+
+
+def test_what_was_counted_outlives_a_restart_and_a_larger_budget_wakes_the_pattern() -> None:
+    # given a pattern that sleeps, and its rows as they went to disk
+    site = SiteTraps([], 0)
+    kept = {}
+    for number in range(300):
+        for row in site.learn(f"/cal/{number}", html("nothing is planned here"), PLAIN):
+            kept[row.pattern] = row
+    # when the site is opened again
+    again = SiteTraps(list(kept.values()), 300)
+    # then it sleeps still, says why, and wakes when the budget is raised
+    reason = again.refusal("/cal/77777", TRAPS)
+    assert reason is not None and reason.startswith("traps.pattern_pages: 300 pages like /cal/0 were asked")
+    assert again.refusal("/cal/77777", CompiledTraps.of(Traps(pattern_pages=1_000))) is None
+    assert again.refusal("/cal/77777", CompiledTraps.of(Traps(pattern_pages=None))) is None
+
+
+def test_memory_of_patterns_is_bounded() -> None:
+    site = SiteTraps([], 0)
+    for number in range(20_000):
+        site.learn(f"/{words(number, 1)}/{words(-number, 1)}", html("x"), PLAIN)
+    assert len(site._counts) <= 1_001
+
+
+@given(st.lists(st.booleans(), max_size=300))
+def test_a_row_counts_every_page_and_remembers_the_last_window(pages: list[bool]) -> None:
+    row = PatternRow()
+    for is_new in pages:
+        row = after_page(row, is_new=is_new)
+    assert row.asked == len(pages)
+    assert row.recent.bit_count() == sum(not is_new for is_new in pages[-WINDOW:])
+    assert sleeps(row, Traps(pattern_pages=0)) == (row.recent.bit_count() >= STALE)
+
+
+# Shapes of paths
+
+
+@pytest.mark.parametrize(
+    ("path", "refused"),
+    [
+        ("/a/b/a/b/", False),
+        ("/a/b/a/b/a/b/", True),
+        ("/x/x/x", True),
+        ("/x/x/y/x/x", False),
+        ("/x/y/x/x/y/x", False),
+        ("/x/y/x/x/y/x/x/y", True),
+        ("/01/01/01", False),
+        ("/docs/01/01/01/01/index.html", False),
+        ("/" + "/".join(f"s{n}" for n in range(20)), False),
+        ("/" + "/".join(f"s{n}" for n in range(21)), True),
+        ("/a?b=/x/x/x/x", False),
+        ("/", False),
+    ],
+)
+def test_growing_and_repeating_paths_are_refused_by_their_form(path: str, refused: bool) -> None:
+    assert (shape_refusal(path, Traps()) is not None) is refused
+
+
+@given(st.lists(st.sampled_from("ab1"), max_size=12))
+def test_repeats_are_those_that_a_slow_search_finds(segments: list[str]) -> None:
+    def slow() -> int:
+        most = 1
+        for start in range(len(segments)):
+            for length in range(1, len(segments) - start + 1):
+                unit = segments[start : start + length]
+                times = 1
+                while segments[start + times * length : start + (times + 1) * length] == unit:
+                    times += 1
+                if not all(segment.isdecimal() for segment in unit):
+                    most = max(most, times)
+        return most
+
+    assert most_repeats(segments) == slow()
+
+
+def test_a_hundred_thousand_paths_are_judged_within_a_second() -> None:
+    paths = [f"/a/b{n % 7}/a/b{n % 5}/a/b{n % 3}/c/d/e/f" for n in range(100_000)]
+    started = time.process_time()
+    for path in paths:
+        shape_refusal(path, Traps())
+    assert time.process_time() - started < 3.0  # a second on a machine of its own
+
+
+@pytest.mark.parametrize("path", ["/" + "a" * 2_000, "/" + "a/" * 1_000, "/" + "1a" * 1_000, "/" + "/" * 2_000])
+def test_no_path_takes_long(path: str) -> None:
+    started = time.process_time()
+    for _ in range(100):
+        pattern_of(path), branch_of(path), shape_refusal(path, Traps(max_segments=None))
+    assert time.process_time() - started < 1.0
+
+
+# Texts
+
+
+@pytest.mark.parametrize(
+    "piece", [b"<!-- ", b"<script", b"<script>x", b"x", b">x", b"> word", b"><", b"<style></STYLE", b">" + b"x" * 9]
+)
+def test_no_page_takes_long(piece: bytes) -> None:
+    body = (piece * (2**18 // len(piece) + 1))[: 2**18]
+    started = time.process_time()
+    text_runs(body, "/some-path")
+    skeleton(body)
+    assert time.process_time() - started < 1.0
+
+
+def test_text_is_what_a_reader_sees_without_numbers_and_without_its_own_name() -> None:
+    body = b"<p>page 7 of the spider-book</p><script>var token = 'not seen';</script><b>order 12ab now please</b>"
+    assert text_runs(body, "/spider-book") == [b"page of the", b"order now please"]
+
+
+def test_text_is_new_once() -> None:
+    seen = SeenTexts()
+    assert seen.new_bytes([b"a first sentence", b"another one"]) == 27
+    assert seen.new_bytes([b"a first sentence", b"another one"]) == 0
+
+
+def test_a_filter_that_is_full_begins_anew() -> None:
+    seen = SeenTexts()
+    for number in range(10_000):
+        seen.new_bytes([b"sentence number %d of many" % number])
+    assert seen.new_bytes([b"something else altogether", b"and again", b"and a third", b"and one more"]) > 0
+
+
+def test_pages_of_one_template_have_one_skeleton() -> None:
+    assert skeleton(html("some words")) == skeleton(html("other words, and more of them"))
+    assert skeleton(html("some words")) != skeleton(html("some <b>words</b>"))
+
+
+# Soft 404
+
+
+def test_a_site_is_probed_once_it_has_many_pages_and_never_said_404() -> None:
+    site = SiteTraps([], 0)
+    assert site.probe("/a", 9, 10) is None
+    probe = site.probe("/a", 10, 10)
+    assert probe is not None
+    site.probed(probe, html(words(1)))
+    assert site.probe("/a", 11, 10) is None
+    assert site.is_soft_404("/b", html(words(2)))
+    assert not site.is_soft_404("/b", b"<html><body><table><tr><td>a real page</table>")
+    assert not site.is_soft_404("/", html(words(3)))
+
+
+def test_a_site_that_says_404_is_not_probed() -> None:
+    site = SiteTraps([], 0)
+    site.was_missing()
+    assert site.probe("/a", 100, 10) is None
+
+
+def test_an_honest_answer_to_the_probe_is_the_last_word() -> None:
+    site = SiteTraps([], 0)
+    probe = site.probe("/a", 10, 10)
+    assert probe is not None
+    site.probed(probe, None)
+    assert site.probe("/a", 11, 10) is None
+    assert not site.is_soft_404("/b", html("x"))
+
+
+# Budgets
+
+
+def test_a_budget_grows_with_what_a_site_is_worth() -> None:
+    assert worth(given=False, seeds=1) == 1.0
+    assert worth(given=True, seeds=1) == 10.0
+    assert worth(given=False, seeds=1_000) > worth(given=False, seeds=10) > 1.0
+    assert within(9_999, 10_000, 1.0) and not within(10_000, 10_000, 1.0)
+    assert within(10**9, None, 1.0)
+
+
+def test_a_person_can_let_urls_in() -> None:
+    traps = CompiledTraps.of(Traps(let_in=("http://a.test/cal/*",)))
+    assert traps.lets_in("http://a.test/cal/1") and not traps.lets_in("http://b.test/cal/1")
