@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert browser clean
+.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert bench-search browser clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -61,6 +61,13 @@ browser: $(VENV)/ready         ## the web pages in a real browser; installs Debi
 	  apt-get install --yes --quiet chromium-headless-shell >/dev/null; } || \
 	  { echo "There is no Chromium: apt-get install chromium-headless-shell, as root."; exit 1; }
 	$(BIN)/pytest -n0 tests/browser
+
+BENCH_DIR ?= build/bench-search
+bench-search: $(VENV)/ready    ## milliseconds per query at a million pages, and known-item search on the lab
+	$(BIN)/python bench/search.py build $(BENCH_DIR)/million 1000000
+	$(BIN)/python bench/search.py speed $(BENCH_DIR)/million
+	$(BIN)/python bench/search.py lab $(BENCH_DIR)/lab
+	$(BIN)/python bench/search.py quality $(BENCH_DIR)/lab/crawl
 
 $(VENV)/ready: pyproject.toml src/nephila/lab/_mixing.c src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)

@@ -26,7 +26,7 @@ def archived_copy(folder: CrawlFolder, page_id: int) -> Copy:
     place = page_id // PART_IDS
     rows = []
     if 0 <= place < len(parts):
-        sql = f"""SELECT url, archive_file, archive_offset, mime, charset, fetched_at
+        sql = f"""SELECT url, archive_file, archive_offset, mime, charset, epoch(fetched_at)
                   FROM read_parquet({in_list([parts[place]])})
                   WHERE page_id = ? AND archive_file IS NOT NULL"""  # noqa: S608
         with TemporaryDirectory() as scratch, open_duck(_DUCK_BYTES, 1, Path(scratch) / "duck") as duck:
@@ -37,5 +37,5 @@ def archived_copy(folder: CrawlFolder, page_id: int) -> Copy:
     slot = file.removeprefix("nephila-").rsplit("-", 1)[0]
     response = read_with_body(folder.archive, folder.archive / slot / file, offset)
     body = decode(response.body, response.codings, _MOST_BYTES).payload
-    at = fetched_at or datetime.fromtimestamp(response.fetched_at, UTC)
+    at = datetime.fromtimestamp(response.fetched_at if fetched_at is None else fetched_at, UTC)
     return Copy(url, page_id, at, mime or "", charset or "utf-8", body)
