@@ -58,7 +58,8 @@ def test_a_hostile_page_stays_text_wherever_it_is_shown(page: Page, client: Clie
     page.on("response", lambda response: asked.append(f"{response.request.method} {response.url}"))
     page.on("dialog", lambda dialog: asked.append(f"dialog {dialog.message}"))
     url = quote(collected.url("evil.test"), safe="")
-    for path in ("/search?q=pwned&all=true", f"/why?url={url}", f"/copy?url={url}", "/crawl", "/sites", "/ranks"):
+    payloads = [f"/search?q=payload&all=true&page={number}" for number in range(1, 8)]
+    for path in ("/search?q=nemesis&all=true", *payloads, f"/why?url={url}", f"/copy?url={url}", "/crawl", "/ranks"):
         open_page(page, client, path)
         page.wait_for_load_state("load")
         # then nothing of it ran, here or in the frame
@@ -68,7 +69,7 @@ def test_a_hostile_page_stays_text_wherever_it_is_shown(page: Page, client: Clie
     own = f"http://127.0.0.1:{client.port}/"
     assert [line for line in asked if not line.startswith(f"GET {own}")] == []
     assert not any("/metrics" in line or "/api/control" in line for line in asked)
-    open_page(page, client, "/search?q=pwned&all=true")
+    open_page(page, client, "/search?q=nemesis&all=true")
     expect(page.locator(".hits h2").first).to_have_text(HOSTILE_TITLE)
 
 

@@ -6,6 +6,7 @@ import http.client
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -25,8 +26,11 @@ from nephila.serve.server import listen
 from nephila.store.folder import CrawlFolder
 
 from ..circle.odd_web import OddWeb, Said, Site, UrlOf, moved, page, serving
+from .payloads import PAYLOADS
 
-HOSTILE_TITLE = "<script>document.body.dataset.pwned=1</script><img src=x onerror='document.body.dataset.pwned=1'>"
+HOSTILE_TITLE = (
+    "<script>document.body.dataset.pwned=1</script><img src=x onerror='document.body.dataset.pwned=1'> nemesis"
+)
 ACTING = "\u202egnp.exe\u202c \x1b[2J\x9b31m \x07\u2066isolated\u2069"
 HOSTILE_BODY = """
 <script>document.body.dataset.pwned = 1; parent.document.body.dataset.pwned = 1;
@@ -51,7 +55,16 @@ def web(url: UrlOf) -> Mapping[str, Site]:
             "/private/a": page(),
         },
         "evil.test": {
-            "/": titled(HOSTILE_TITLE, HOSTILE_BODY + words + ACTING, url("evil.test", "/bidi"), "/gone"),
+            "/": titled(
+                HOSTILE_TITLE,
+                HOSTILE_BODY + words + ACTING,
+                url("evil.test", "/bidi"),
+                "/gone",
+                *(url("evil.test", f"/payload/{n}") for n in range(len(PAYLOADS))),
+            ),
+            **{
+                f"/payload/{n}": titled(f"{text} payload {n}", f"<p>payload {n}</p>") for n, text in enumerate(PAYLOADS)
+            },
             "/bidi": titled(ACTING + " acting title", words, "/x?<img src=x onerror=alert(1)>"),
         },
         "odd.test": {
@@ -65,7 +78,7 @@ def web(url: UrlOf) -> Mapping[str, Site]:
 
 def titled(title: str, body: str, *links: str) -> Said:
     anchors = "".join(f'<p><a href="{link}">{link}</a></p>' for link in links)
-    shown = title.replace("<", "&lt;").replace(">", "&gt;")
+    shown = escape(title)
     return Said(f"<html><head><title>{shown}</title></head><body><h1>{shown}</h1>{body}{anchors}</body></html>")
 
 

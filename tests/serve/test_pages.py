@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
 from .conftest import ACTING, HOSTILE_TITLE, Client, Collected
+from .payloads import PAYLOADS
 
 pytestmark = pytest.mark.xdist_group("serve")  # one server, one collected web
 
@@ -36,7 +38,8 @@ def all_pages(collected: Collected) -> list[str]:
     hosts = [quote(collected.url(host, ""), safe="") for host in ("good.test", "evil.test", "odd.test")]
     urls = [quote(collected.url("evil.test", path), safe="") for path in ("/", "/bidi")]
     return [
-        *PATHS, *(f"/site?url={host}" for host in hosts), *(f"/why?url={url}" for url in urls),
+        *PATHS, *(f"/search?q=payload&all=true&page={page}" for page in range(1, 8)),
+        *(f"/site?url={host}" for host in hosts), *(f"/why?url={url}" for url in urls),
         *(f"/copy?url={url}" for url in urls), "/search?q=acting+OR+script+OR+orb&all=true",
     ]  # fmt: skip
 
@@ -65,7 +68,7 @@ def test_no_page_has_a_script_a_style_or_a_handler_of_its_own_nor_a_character_th
 
 
 def test_a_hostile_title_is_shown_as_the_text_it_is(client: Client, collected: Collected) -> None:
-    found = client.get("/search", q="pwned", all="true")
+    found = client.get("/search", q="nemesis", all="true")
     assert HOSTILE_TITLE[:40].replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;") in found.text.replace(
         "<mark>", ""
     ).replace("</mark>", "")
@@ -171,3 +174,17 @@ def test_no_page_changes_anything_by_get(collected: Collected, client: Client) -
 def test_acting_characters_were_really_crawled(collected: Collected, client: Client) -> None:
     source = client.get("/copy/content", url=collected.url("evil.test", "/bidi"), source="true").text
     assert ACTING.split()[0] in source
+
+
+def test_every_payload_is_found_and_shown_as_the_text_it_is(client: Client) -> None:
+    # given all hits of a hostile site, page by page
+    titles: list[str] = []
+    for number in range(1, 9):
+        page = client.get("/search", q="payload", all="true", page=number).text
+        titles += re.findall(r"<h2><a [^>]*><bdi>(.*?)</bdi></a></h2>", page, re.DOTALL)
+    # then every one of them is there, and none of them holds an element but our marks
+    assert len(titles) == len(PAYLOADS) + 1  # and the page that links to them
+    assert {tag for title in titles for tag in re.findall("<[^>]*>", title)} <= {"<mark>", "</mark>"}
+    shown = {unescape(re.sub("<[^>]*>", "", title)) for title in titles}
+    assert any(title.startswith("{{ form_token }} payload") for title in shown)
+    assert any(title.startswith("<script>document.body.dataset.pwned=1</script> payload") for title in shown)
