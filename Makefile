@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert bench-search browser clean
+.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -68,6 +68,20 @@ bench-search: $(VENV)/ready    ## milliseconds per query at a million pages, and
 	$(BIN)/python bench/search.py speed $(BENCH_DIR)/million
 	$(BIN)/python bench/search.py lab $(BENCH_DIR)/lab
 	$(BIN)/python bench/search.py quality $(BENCH_DIR)/lab/crawl
+
+bench-hostile: $(VENV)/ready   ## the control site alone and among all hostile sites, loop lag and memory
+	$(BIN)/python bench/hostile.py
+
+SECONDS ?= 60
+fuzz: $(VENV)/ready            ## scanner, HTTP, decoding, robots.txt, URLs, WARC: SECONDS=60
+	$(BIN)/python fuzz/drive.py --seconds $(SECONDS)
+
+fuzz-asan: $(VENV)/ready       ## the same for the compiled scanner, built with AddressSanitizer
+	SECONDS=$(SECONDS) PYTHON=$(BIN)/python sh fuzz/asan.sh
+
+MINUTES ?= 60
+soak: $(VENV)/ready            ## everything at once, with kills: MINUTES=60
+	$(BIN)/python bench/soak.py --minutes $(MINUTES)
 
 $(VENV)/ready: pyproject.toml src/nephila/lab/_mixing.c src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)
