@@ -31,7 +31,8 @@ def command(common: Common, graph: Path | None, ids: str, blocks: Path | None, c
         nephila rank --compare --set rank.block=domain
 
     Writes DIR/rank/ranks.parquet: page_id, rank, in_links, out_links and, where sites are known, local_rank, site_rank
-    and domain_rank. Run again after more was crawled, it starts from the last ranks.
+    and domain_rank; and DIR/rank/rank.svg, a picture of the ranks and of the rounds. Run again after more was crawled,
+    it starts from the last ranks.
 
     Settings, with --set: rank.damping=0.85, rank.tolerance=1e-10, rank.method=pagerank, power, blockrank (as S0 prints
     it), blockrank-sized, blockrank-start or blocks (exact, by coordinator and agents), rank.block=site, domain or

@@ -33,7 +33,7 @@ BYTES_PER_LINK: Final = 9
 BUCKETS: Final = 256
 RANGES: Final = 16
 _THREADS: Final = 2
-_SPILLED_AT_ONCE: Final = 1 << 16
+_SPILLED_AT_ONCE: Final = 1 << 18
 
 Piece = tuple[Pages, Pages]
 """Sources and targets of some links, as row numbers."""
@@ -201,5 +201,5 @@ class _Sorting:
         begin = 0
         for file, end in zip(self._files, ends, strict=True):
             with disk_errors(self._room):
-                pairs[begin:end].tofile(file)
+                file.write(pairs[begin:end].data)
             begin = end
