@@ -16,6 +16,7 @@ from nephila.config.layers import lay, read_file
 from nephila.config.sections import Serve
 from nephila.jobs.serve import make_sources
 from nephila.serve.server import listen
+from nephila.store.control import write_paused
 from nephila.store.folder import CrawlFolder
 
 from ..circle.odd_web import OddWeb, Site, UrlOf, serving
@@ -206,6 +207,9 @@ def test_the_live_page_moves_while_a_crawl_runs_and_pause_really_pauses(
     # then it goes on when it is resumed
     page.get_by_role("button", name="Resume").click()
     wait_until(lambda: len(web.asked) > before + 10, 20.0, "pages after the pause")
+    # and the page's own buttons follow what somebody else asks for
+    write_paused(folder, on=True)
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=10_000)
 
 
 def test_a_site_is_blocked_from_its_page(page: Page, live: tuple[Running, OddWeb, Client, CrawlFolder]) -> None:

@@ -21,9 +21,12 @@ for (const region of document.querySelectorAll("[data-live]")) {
 function show(region, html) {
   // What a person has opened, and where the keyboard is, stays.
   const opened = new Map([...region.querySelectorAll("details[data-keep]")].map((each) => [each.dataset.keep, each.open]));
+  const state = region.querySelector("[data-state]")?.dataset.state;
   const active = region.contains(document.activeElement) ? document.activeElement : null;
   const same = active && [...region.querySelectorAll(active.localName)].indexOf(active);
   region.innerHTML = html;
+  // A crawl that began, ended, was paused or resumed: the buttons around it are others now.
+  if (region.querySelector("[data-state]")?.dataset.state !== state) location.reload();
   for (const each of region.querySelectorAll("details[data-keep]")) {
     if (opened.has(each.dataset.keep)) each.open = opened.get(each.dataset.keep);
   }
