@@ -44,14 +44,17 @@ _SEED = 1
 
 
 def words(count: int, korean: bool) -> Any:
-    """Different words, the frequent ones short."""
-    choice = np.random.default_rng(_SEED + korean)
+    """Different words, the frequent ones short: each number, multiplied so that neighbours differ, in signs."""
     letters = [chr(code) for code in range(0xAC00, 0xAC00 + 2000)] if korean else list("etaoinshrdlucmfwypvbgkjqxz")
-    found: dict[str, None] = {}
-    while len(found) < count:
-        length = 2 + int(np.log2(len(found) + 2) // (5 if korean else 3))
-        found["".join(choice.choice(letters, length))] = None
-    return np.array(list(found), dtype=object)
+    found = []
+    for number in range(count):
+        length = 2 + (number + 2).bit_length() // (5 if korean else 3)
+        rest, signs = number * 1_000_003 % len(letters) ** length, []
+        for _ in range(length):
+            rest, place = divmod(rest, len(letters))
+            signs.append(letters[place])
+        found.append("".join(signs))
+    return np.array(found, dtype=object)
 
 
 def zipf(choice: Any, count: int, most: int) -> Any:
@@ -113,13 +116,15 @@ def _host(site: int) -> str:
 
 def _pages(choice: Any, ids: Any, latin: Any, hangul: Any) -> Any:
     titles, texts, languages = [], [], []
-    for page in ids.tolist():
+    lengths = choice.gamma(2.0, _TEXT_WORDS / 2, len(ids)).astype(np.int64) + 5
+    drawn = zipf(choice, int(lengths.sum()), _VOCABULARY)
+    starts = np.cumsum(lengths) - lengths
+    for page, start, length in zip(ids.tolist(), starts.tolist(), lengths.tolist(), strict=True):
         korean = page // _SITE_PAGES % 5 == 0
         vocabulary = hangul if korean else latin
-        length = int(choice.gamma(2.0, _TEXT_WORDS / 2)) + 5
-        chosen = vocabulary[zipf(choice, length, _VOCABULARY)]
+        chosen = vocabulary[drawn[start : start + length]].tolist()
         texts.append(" ".join(chosen))
-        titles.append(" ".join(chosen[choice.integers(0, length, 5)]))
+        titles.append(" ".join(chosen[:: max(1, length // 5)][:5]))
         languages.append("ko" if korean else "en")
     hosts = ids // _SITE_PAGES
     columns = {

@@ -39,6 +39,8 @@ def command(
     is shown, of a site two, unless --all or a site is asked for. Settings, with --set: search.rank_weight,
     search.title_weight and others (`nephila config`); --explain shows what they do.
     """
+    from dataclasses import replace
+
     from nephila.cli import search_view
     from nephila.search.query import Limit, parse
     from nephila.search.searching import Searcher
@@ -53,7 +55,8 @@ def command(
     ]
     query = parse(text).limited_to(tuple(limits))
     searcher = Searcher(CrawlFolder.open(common.directory), common.configuration().config.search)
-    results = searcher.search(query, page, size=size, everything=everything, explain=explain)
+    found = searcher.search(query, page, size=size, everything=everything, explain=explain)
+    results = replace(found, text=text)
     if common.as_json:
         emit_json(results)
     else:

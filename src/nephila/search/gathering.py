@@ -55,7 +55,7 @@ def input_files(folder: CrawlFolder) -> dict[str, Path]:
 def gather(
     duck: Any, config: Search, folder: CrawlFolder, old: Columns, touched: Sequence[Path], ranked: bool
 ) -> Columns:
-    """What the index should hold; the table `anchors` (page_id, words) is left in `duck`.
+    """What the index should hold; the table `anchors` (page_id, words) is left in `duck` for `write_anchors`.
 
     `touched` are the parts of `pages` that the index in force has not seen.
     """
@@ -153,6 +153,13 @@ def _find_anchors(duck: Any, folder: CrawlFolder) -> None:
             SELECT page_id, string_agg(anchor, chr(10) ORDER BY place) AS words
             FROM placed WHERE place <= {_ANCHORS_OF_A_PAGE} GROUP BY page_id"""  # noqa: S608
     )
+
+
+def write_anchors(duck: Any, path: Path) -> None:
+    """Put what pages are called where the workers read it."""
+    target = in_list([path]).strip("[]")
+    rows = "SELECT page_id, words FROM anchors ORDER BY page_id"
+    duck.execute(f"COPY ({rows}) TO {target} (FORMAT parquet)")
 
 
 def _communities(duck: Any, folder: CrawlFolder) -> tuple[Any, tuple[str, ...]]:

@@ -28,7 +28,7 @@ from nephila.engine import Engine
 from nephila.search.assembling import MERGED_AT_ONCE, Pieces, assemble, merge_pieces
 from nephila.search.columns import Columns
 from nephila.search.fields import VERSION
-from nephila.search.gathering import RANKS, Changes, find_changes, gather, input_files
+from nephila.search.gathering import RANKS, Changes, find_changes, gather, input_files, write_anchors
 from nephila.search.manifest import Inputs, Manifest, folder_name, publish, read_manifest, seen
 from nephila.search.portions import Portion, Written, write_portion
 from nephila.store.durable import aside_of, crash_point, make_directory
@@ -119,7 +119,9 @@ class _Indexing:
         size = min(max(size, LEAST_PORTION_PAGES), MOST_PORTION_PAGES)
         starts = range(0, len(changes.write), size)
         self._remove_half_portions()
-        portions = (self._portion(duck, new, changes.write[start : start + size]) for start in starts)
+        anchors = self._building / "anchors.parquet"
+        write_anchors(duck, anchors)
+        portions = (self._portion(anchors, new, changes.write[start : start + size]) for start in starts)
         written = []
         for portion in self._engine.map(write_portion, portions):
             written.append(portion)
@@ -135,19 +137,15 @@ class _Indexing:
             folders = [*self._engine.map(merge_pieces, pieces), *folders[whole:]]
         return folders
 
-    def _portion(self, duck: Any, new: Columns, ids: Any) -> Portion:
+    def _portion(self, anchors: Path, new: Columns, ids: Any) -> Portion:
         parts = {int(part) for part in np.unique(ids // PART_IDS)}
         files = [path for path in files_of(self._folder, "pages") if int(path.stem.removeprefix("part-")) in parts]
-        rows = duck.execute(
-            "SELECT page_id, words FROM anchors WHERE page_id BETWEEN ? AND ?", (int(ids[0]), int(ids[-1]))
-        ).fetchall()
-        called = dict(rows)
         return Portion(
             files=tuple(files),
+            anchors=anchors,
             ids=tuple(ids.tolist()),
             levels=tuple(new.level[ids].tolist()),
-            anchors=tuple(called.get(page_id, "") for page_id in ids.tolist()),
-            hashes=tuple(new.content[ids].tolist()),
+            hashes=tuple(zip(new.content[ids].tolist(), new.anchors[ids].tolist(), strict=True)),
             rank_weight=self._config.rank_weight,
             max_text_characters=self._config.max_text,
             target=self._building,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,40 +21,34 @@ from nephila.search.fields import VERSION, Card, create_index, whole_title, word
 from nephila.search.scoring import tantivy_weight
 from nephila.search.wording import normal, wording
 from nephila.store.durable import aside_of, crash_point, publish
-from nephila.store.tables.duck import batches, in_list, open_duck
+from nephila.store.tables.duck import in_list, open_duck
 from nephila.urls import hash128, host_of, registrable_domain, site_of, url_hash
 
 _HEAP_BYTES: Final = 192 * 2**20
 _DUCK_BYTES: Final = 512 * 2**20
+_ROWS_AT_ONCE: Final = 1024
 _COLUMNS: Final = "page_id, site_id, url, title, description, text, language, published_at, modified_at, fetched_at"
 _TEXTS: Final = ("title", "description", "text")
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Pages to be indexed together; `ids`, `levels`, `anchors` and `hashes` go side by side."""
+    """Pages to be indexed together; `ids`, `levels` and `hashes` go side by side."""
 
     files: tuple[Path, ...]
     """the parts of `pages` that hold them"""
+    anchors: Path
+    """what pages are called, by page id"""
     ids: tuple[int, ...]
     levels: tuple[int, ...]
-    anchors: tuple[str, ...]
-    hashes: tuple[int, ...]
-    """of what they say, so that another content is another portion"""
+    hashes: tuple[tuple[int, int], ...]
+    """of what they say and of what they are called, so that another content is another portion"""
     rank_weight: float
     max_text_characters: int
     target: Path
 
     def name(self) -> str:
-        relevant = (
-            VERSION,
-            self.ids,
-            self.levels,
-            self.anchors,
-            self.hashes,
-            self.rank_weight,
-            self.max_text_characters,
-        )
+        relevant = (VERSION, self.ids, self.levels, self.hashes, self.rank_weight, self.max_text_characters)
         return hash128(msgspec.json.encode(relevant).decode()).hex()
 
 
@@ -77,15 +72,13 @@ def write_portion(portion: Portion) -> Written:
     aside.mkdir(parents=True)
     index = create_index(aside)
     writer = index.writer(_HEAP_BYTES, 1)
-    beside = {
-        page: (level, words) for page, level, words in zip(portion.ids, portion.levels, portion.anchors, strict=True)
+    weights = {
+        page: tantivy_weight(level, portion.rank_weight)
+        for page, level in zip(portion.ids, portion.levels, strict=True)
     }
     pages = 0
-    for row in _rows(portion):
-        level, anchors = beside[row["page_id"]]
-        writer.add_document(
-            _entry(row, tantivy_weight(level, portion.rank_weight), anchors, portion.max_text_characters)
-        )
+    for row, anchors in _rows(portion):
+        writer.add_document(_entry(row, weights[row["page_id"]], anchors, portion.max_text_characters))
         pages += 1
     writer.commit()
     writer.wait_merging_threads()
@@ -94,16 +87,19 @@ def write_portion(portion: Portion) -> Written:
     return Written(folder, pages, round(time.process_time() - started, 6))
 
 
-def _rows(portion: Portion) -> Any:
-    """The pages of a portion from the tables, as dictionaries of one batch at a time."""
+def _rows(portion: Portion) -> Iterator[tuple[dict[str, Any], str]]:
+    """The pages of a portion from the tables, each with what others call it; a few in memory at a time."""
     wanted = frozenset(portion.ids)
-    scratch = aside_of(portion.target / f"{portion.name()}.duck")
-    with open_duck(_DUCK_BYTES, 1, scratch) as duck:
-        sql = f"SELECT {_COLUMNS} FROM read_parquet({in_list(portion.files)}) WHERE page_id BETWEEN ? AND ?"  # noqa: S608
-        for batch in batches(duck, sql, (portion.ids[0], portion.ids[-1])):
+    between = "WHERE page_id BETWEEN ? AND ?"
+    ends = (portion.ids[0], portion.ids[-1])
+    with open_duck(_DUCK_BYTES, 1, aside_of(portion.target / f"{portion.name()}.duck")) as duck:
+        called = f"SELECT page_id, words FROM read_parquet({in_list([portion.anchors])}) {between}"  # noqa: S608
+        anchors = dict(duck.execute(called, ends).fetchall())
+        pages = f"SELECT {_COLUMNS} FROM read_parquet({in_list(portion.files)}) {between}"  # noqa: S608
+        for batch in duck.sql(pages, params=list(ends)).to_arrow_reader(_ROWS_AT_ONCE):
             for row in batch.to_pylist():
                 if row["page_id"] in wanted:
-                    yield row
+                    yield row, anchors.get(row["page_id"], "")
 
 
 def _entry(row: dict[str, Any], weight: float, anchors: str, max_text_characters: int) -> tantivy.Document:
