@@ -40,6 +40,7 @@ def command(common: Common, graph: Path | None, ids: str, blocks: Path | None, c
     """
     from nephila.cli import rank_view
     from nephila.engine import open_engine
+    from nephila.errors import UsageError
     from nephila.rank import run as ranking
     from nephila.rank.edge_list import IdKind
     from nephila.store.folder import CrawlFolder
@@ -49,6 +50,8 @@ def command(common: Common, graph: Path | None, ids: str, blocks: Path | None, c
         explained = ranking.explain(common.directory, page)
         emit_json(explained) if common.as_json else emit(rank_view.why_as_text(explained))
         return 0
+    if graph is not None and not graph.is_file():
+        raise UsageError(f"{graph}: there is no such file; give an edge list with --graph FILE.")
     folder = CrawlFolder.open(common.directory) if graph is None else None
     with open_engine(common.engine, common.agents or os.cpu_count() or 1) as engine:
         if folder is not None:

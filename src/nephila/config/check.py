@@ -15,6 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 from nephila.config.sections import Config, Unit, Unlimited
 
 NONE: Final = "none"
+MOST: Final = 2**63 - 1
+"""Numbers travel between processes and into databases as 64 bits."""
+
 Value = str | int | float | bool | tuple[str, ...] | None
 
 
@@ -80,6 +83,8 @@ def checked(key: Key, raw: Any) -> Value:
         result: Value = _adapter(key.full_name).validate_python(value, strict=True)
     except ValidationError as error:
         raise ValueError(expected(key)) from error
+    if isinstance(result, int) and result > MOST:
+        raise ValueError(f"{expected(key)} (≤ {MOST})")
     return result
 
 

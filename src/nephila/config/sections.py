@@ -309,7 +309,9 @@ class Search:
     text_weight: Weight = _key(1.0, "weight of words in the text", changeable=True)
     url_weight: Weight = _key(1.0, "weight of words in the URL", changeable=True)
     exact_title_bonus: Weight = _key(
-        10.0, "added, for each word, to the relevance of a page whose title is just the words asked for", changeable=True
+        10.0,
+        "added, for each word, to the relevance of a page whose title is just the words asked for",
+        changeable=True,
     )
     rank_weight: Weight = _key(0.1, "weight of the rank; 0 searches by relevance alone", changeable=True)
     per_site: Limit = _key(2, "hits of one site in a list, unless a site is asked for", changeable=True)

@@ -22,7 +22,7 @@ from nephila.crawl.mending import begun_without_database
 from nephila.crawl.report import CrawlReport, SlowestSite, pack
 from nephila.crawl.scope import compile_scope
 from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
-from nephila.crawl.setup import make_clock, make_setup, strip_rules
+from nephila.crawl.setup import check_network, make_clock, make_setup, strip_rules
 from nephila.crawl.site_list import SiteList
 from nephila.crawl.totals import Totals, read_totals
 from nephila.engine import Engine
@@ -61,6 +61,7 @@ def open_crawl(
         resumed = resume(read_file(kept), given)
         effective, changes = resumed.effective, resumed.changes
     config = effective.config
+    check_network(config.net)
     seeds = parse_seeds(lines, strip_rules(config), compile_scope(config.scope, config.crawl.mode))
     if lines and not seeds.urls:
         first = seeds.refused[0] if seeds.refused else None

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nephila.clock import Clock
-from nephila.config.sections import Config
+from nephila.config.sections import Config, Net
+from nephila.crawl.addresses import Allowed
 from nephila.crawl.fetcher import Fetching, fetching
-from nephila.crawl.resolver import Resolver
+from nephila.crawl.name_servers import parse_nameservers
+from nephila.crawl.resolver import Resolver, read_hosts
 from nephila.crawl.scope import CompiledScope, compile_scope
 from nephila.crawl.traps import CompiledTraps
 from nephila.store.archive.exchange import Software
@@ -75,6 +77,13 @@ def make_setup(config: Config, clock: Clock) -> Setup:
         reported=RecentLinks(),
         counts=Counts(),
     )
+
+
+def check_network(net: Net) -> None:
+    """Raises ConfigError about ranges, name servers and a hosts file that cannot be used."""
+    Allowed.parse(net.allow_private)
+    parse_nameservers(net.nameservers)
+    read_hosts(net.hosts)
 
 
 def strip_rules(config: Config) -> StripRules:
