@@ -28,7 +28,7 @@ PROFILE = {
     "net.connect_timeout": "1s", "net.header_timeout": "2s", "net.idle_timeout": "1.5s", "net.total_timeout": "5s",
     "net.min_rate": 1024, "net.min_rate_after": "2s", "net.dns_timeout": "3s", "net.max_header_size": 32 * 1024,
     "crawl.max_page_size": 256 * 1024, "crawl.max_decoded_size": 2**20, "crawl.max_redirects": 5, "crawl.retries": 1,
-    "crawl.retry_wait": "100ms", "crawl.sleep_min": "300ms", "crawl.give_up": 2, "traps.site_pages": 30,
+    "crawl.retry_wait": "100ms", "crawl.sleep_min": "300ms", "crawl.give_up": 2, "traps.site_pages": 3,
     "traps.domain_sites": 20, "scope.exclude_hosts": OUT_OF_SCOPE_HOST, "net.allow_private": RANGE,
 }  # fmt: skip
 

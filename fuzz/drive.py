@@ -19,8 +19,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from seeds import HERE, SEED_BYTES, seeds
-from targets import TARGETS
+if "--atheris" in sys.argv:
+    import atheris  # not a dependency: pip install atheris
+
+    with atheris.instrument_imports(include=["nephila"]):
+        from seeds import HERE, SEED_BYTES, seeds
+        from targets import TARGETS
+else:
+    from seeds import HERE, SEED_BYTES, seeds
+    from targets import TARGETS
 
 SLOW_S = 2.0
 WORDS = (
@@ -83,8 +90,6 @@ def fuzz(name: str, target: Callable[[bytes], None], seconds: float, draw: rando
 
 
 def fuzz_by_coverage(name: str, seconds: float) -> None:
-    import atheris  # not a dependency: pip install atheris
-
     place = HERE / "corpus" / name
     place.mkdir(parents=True, exist_ok=True)
     start = Path("build/fuzz") / name
@@ -92,7 +97,6 @@ def fuzz_by_coverage(name: str, seconds: float) -> None:
     for number, seed in enumerate(seeds(name)):
         (start / str(number)).write_bytes(seed)
     target = TARGETS[name]
-    atheris.instrument_all()
     arguments = [sys.argv[0], f"-max_total_time={int(seconds)}", f"-artifact_prefix={place}/", "-timeout=5", str(start)]
     atheris.Setup(arguments, target)
     atheris.Fuzz()
