@@ -18,8 +18,8 @@ from nephila.rank.report import RankReport
 _WIDTH: Final = 960
 _HEIGHT: Final = 340
 _TOP, _BOTTOM = 56, 284
-_LEFTS: Final = (64, 556)
-_ACROSS: Final = 384
+_LEFTS: Final = (88, 560)
+_ACROSS: Final = 376
 _MOST_LABELS: Final = 8
 _STYLE: Final = (
     "svg{font:13px sans-serif}text{fill:#333}.t{font-weight:bold;font-size:15px}.a{stroke:#888}.g{stroke:#ddd}"
