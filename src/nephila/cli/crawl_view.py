@@ -141,6 +141,12 @@ def _hint(report: CrawlReport) -> str:
             "Every address was refused because it is private; for sites of your own say "
             "--set net.allow_private=127.0.0.0/8 (the range that they are in)."
         )
+    trapped = report.outcomes.get("trap_rejected", 0) + report.outcomes.get("host_budget", 0)
+    if trapped > report.pages:
+        return (
+            f"{_named(trapped, 'URL was', 'URLs were')} left out because they have no end or are over a budget; "
+            "`nephila why URL` tells which, and a key of the section `traps` lets them in."
+        )
     if report.sites.asleep:
         asleep = _named(report.sites.asleep, "site that did not answer waits", "sites that did not answer wait")
         return f"{asleep} for the next run of this command."
