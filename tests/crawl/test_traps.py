@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from nephila.config.sections import Traps
 from nephila.crawl.trapped import Brought, SiteTraps
 from nephila.crawl.traps import (
+    GROWN,
     STALE,
     WINDOW,
     CompiledTraps,
@@ -30,7 +32,7 @@ from nephila.crawl.traps import (
 )
 
 TRAPS = CompiledTraps.of(Traps())
-PLAIN = Brought(is_html=True, is_copy=False, is_soft_404=False, outside_pattern=False, outside_branch=False)
+PLAIN = Brought(is_html=True, is_copy=False, is_soft_404=False, inside_pattern=True, inside_branch=True, depth=50)
 
 
 def html(text: str, number: int = 0) -> bytes:
@@ -97,17 +99,29 @@ def test_a_dictionary_of_short_entries_is_no_trap() -> None:
 def test_pages_that_make_other_urls_known_are_no_trap() -> None:
     # given a gallery whose pages show pictures and no words
     paths = [f"/photo{number}.html" for number in range(1_000)]
-    pictures = Brought(is_html=True, is_copy=False, is_soft_404=False, outside_pattern=True, outside_branch=True)
+    pictures = replace(PLAIN, outside_pattern=True, outside_branch=True)
     assert fetch(SiteTraps([], 0), paths, lambda _: "next and previous picture", pictures) == 1_000
 
 
+def test_pages_that_say_nothing_and_lead_nowhere_new_are_no_trap() -> None:
+    # given a thousand pages that a list names, all alike
+    listed = replace(PLAIN, inside_pattern=False, inside_branch=False)
+    assert fetch(SiteTraps([], 0), [f"/item?id={n}" for n in range(1_000)], lambda _: "one more item", listed) == 1_000
+
+
+def test_numbered_pages_that_link_to_each_other_near_the_seeds_are_no_trap() -> None:
+    # given pages that differ in their numbers alone, as people make them to try a crawler
+    near = replace(PLAIN, depth=9)
+    assert fetch(SiteTraps([], 0), [f"/p/{n}.html" for n in range(5_000)], lambda n: f"this is page {n}", near) == 5_000
+
+
 def test_pictures_and_other_files_are_no_trap() -> None:
-    files = Brought(is_html=False, is_copy=False, is_soft_404=False, outside_pattern=False, outside_branch=False)
+    files = replace(PLAIN, is_html=False)
     assert fetch(SiteTraps([], 0), [f"/img/{n}.png" for n in range(1_000)], lambda _: "", files) == 1_000
 
 
 def test_copies_are_a_trap_whatever_they_say() -> None:
-    copies = Brought(is_html=True, is_copy=True, is_soft_404=False, outside_pattern=True, outside_branch=True)
+    copies = replace(PLAIN, is_copy=True, outside_pattern=True, outside_branch=True)
     assert fetch(SiteTraps([], 0), [f"/p?s={n}" for n in range(1_000)], words, copies) < 300
 
 
@@ -147,10 +161,10 @@ def test_memory_of_patterns_is_bounded() -> None:
 def test_a_row_counts_every_page_and_remembers_the_last_window(pages: list[bool]) -> None:
     row = PatternRow()
     for is_new in pages:
-        row = after_page(row, is_new=is_new)
+        row = after_page(row, is_new=is_new, grew=True)
     assert row.asked == len(pages)
     assert row.recent.bit_count() == sum(not is_new for is_new in pages[-WINDOW:])
-    assert sleeps(row, Traps(pattern_pages=0)) == (row.recent.bit_count() >= STALE)
+    assert sleeps(row, Traps(pattern_pages=0)) == (row.recent.bit_count() >= STALE and len(pages) >= GROWN)
 
 
 # Shapes of paths
@@ -282,7 +296,7 @@ def test_an_honest_answer_to_the_probe_is_the_last_word() -> None:
 
 def test_a_budget_grows_with_what_a_site_is_worth() -> None:
     assert worth(given=False, seeds=1) == 1.0
-    assert worth(given=True, seeds=1) == 10.0
+    assert worth(given=True, seeds=1) == 100.0
     assert worth(given=False, seeds=1_000) > worth(given=False, seeds=10) > 1.0
     assert within(9_999, 10_000, 1.0) and not within(10_000, 10_000, 1.0)
     assert within(10**9, None, 1.0)

@@ -152,7 +152,7 @@ class Traps:
     max_segments: Limit = _key(20, "segments of a path", changeable=True)
     max_repeats: Limit = _key(2, "times that a part of a path may stand in it in a row", changeable=True)
     site_pages: Limit = _key(
-        10_000, "pages of a site that only a link led to; ten times as many of a seed's, more where many link to it",
+        10_000, "pages of a site that only a link led to; a hundred times as many of a seed's, more where many link",
         changeable=True,
     )  # fmt: skip
     domain_pages: Limit = _key(50_000, "pages of a registrable domain, likewise", changeable=True)

@@ -65,7 +65,10 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         new = NOTHING_NEW
         if not soft and _follows(setup, task, brought, visited):
             new = _follow(setup, slot, context, task, brought, via_duplicate=visited.duplicate_of is not None)
-        came = Brought(is_page, visited.duplicate_of is not None, soft, new.outside_pattern, new.outside_branch)
+        came = Brought(
+            is_page, visited.duplicate_of is not None, soft, new.outside_pattern, new.outside_branch,
+            new.inside_pattern, new.inside_branch, task.depth,
+        )  # fmt: skip
         for row in context.traps.learn(task.path, fetched.payload, came):
             slot.group.patterns[context.number, row.pattern] = row
     elif fetched.status in (404, 410):
@@ -211,10 +214,12 @@ def _follows(setup: Setup, task: PageTask, brought: Harvest, visited: Visited) -
 
 @dataclass(frozen=True, slots=True)
 class NewUrls:
-    """Whether a page made URLs known that are not of its own pattern, and not of its own branch."""
+    """Whether a page made URLs known that are not of its own pattern or branch, and such that are."""
 
     outside_pattern: bool = False
     outside_branch: bool = False
+    inside_pattern: bool = False
+    inside_branch: bool = False
 
 
 NOTHING_NEW: Final = NewUrls()
@@ -223,7 +228,7 @@ NOTHING_NEW: Final = NewUrls()
 def _follow(
     setup: Setup, slot: Slot, context: SiteContext, task: PageTask, brought: Harvest, *, via_duplicate: bool
 ) -> NewUrls:
-    outside_pattern = outside_branch = False
+    outside_pattern = outside_branch = inside_pattern = inside_branch = False
     pattern, branch = pattern_of(task.path), branch_of(task.path)
     url = context.url + task.path
     prefix = context.url + "/"
@@ -242,14 +247,15 @@ def _follow(
             path = link.url[len(prefix) - 1 :]
             is_new = offer(setup, slot, context, path, url, link.kind.value, task.depth + 1,
                            via_duplicate=via_duplicate)  # fmt: skip
-            if is_new and not outside_branch:
-                outside_pattern = outside_pattern or pattern_of(path) != pattern
-                outside_branch = branch_of(path) != branch
+            if is_new and not (outside_branch and inside_pattern):
+                is_inside, is_near = pattern_of(path) == pattern, branch_of(path) == branch
+                outside_pattern, inside_pattern = outside_pattern or not is_inside, inside_pattern or is_inside
+                outside_branch, inside_branch = outside_branch or not is_near, inside_branch or is_near
         elif too_deep:
             _leave_out(setup, slot, link.url, url)
         elif report(setup, slot, link.url, url, link.kind.value):
             outside_pattern = outside_branch = True
-    return NewUrls(outside_pattern, outside_branch)
+    return NewUrls(outside_pattern, outside_branch, inside_pattern, inside_branch)
 
 
 def _go(

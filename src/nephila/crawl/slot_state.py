@@ -169,8 +169,9 @@ class SlotState:
         return [(row[0], row[1]) for row in self._rows(sql, site, count)]
 
     def patterns(self, site: int) -> list[KeptPattern]:
-        sql = "SELECT pattern, name, asked, recent FROM patterns WHERE site = ?"
-        return [KeptPattern(key, name, asked, recent & _64_BITS) for key, name, asked, recent in self._rows(sql, site)]
+        sql = "SELECT pattern, name, asked, recent, grown FROM patterns WHERE site = ?"
+        rows = self._rows(sql, site)
+        return [KeptPattern(key, name, asked, recent & _64_BITS, grown) for key, name, asked, recent, grown in rows]
 
     def seed_count(self, site: int) -> int:
         row = self._one("SELECT count(*) FROM seeds WHERE site = ?", site)
@@ -322,9 +323,9 @@ class SlotState:
             ((purse, group.granted[purse], group.used[purse]) for purse in {*group.granted, *group.used}),
         )
         many(
-            "INSERT OR REPLACE INTO patterns VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO patterns VALUES (?, ?, ?, ?, ?, ?)",
             (
-                (site, row.pattern, row.name, row.asked, row.recent - (row.recent >> 63 << 64))
+                (site, row.pattern, row.name, row.asked, row.recent - (row.recent >> 63 << 64), row.grown)
                 for (site, _), row in group.patterns.items()
             ),
         )

@@ -134,6 +134,7 @@ CREATE TABLE patterns (                 -- URL patterns of a site with many page
     name TEXT NOT NULL,
     asked INTEGER NOT NULL,             -- pages of it that came
     recent INTEGER NOT NULL,            -- which of the last 64 brought nothing new, as bits
+    grown INTEGER NOT NULL,             -- pages that made it larger in an endless way
     PRIMARY KEY (site, pattern)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE domains (domain TEXT PRIMARY KEY, pages INTEGER NOT NULL) STRICT, WITHOUT ROWID;  -- requested, per domain

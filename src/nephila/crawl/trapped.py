@@ -17,6 +17,8 @@ from nephila.crawl.traps import (
     SeenTexts,
     after_page,
     branch_of,
+    looks_endless,
+    numbers_of,
     pattern_of,
     skeleton,
     sleeping_reason,
@@ -39,6 +41,7 @@ class KeptPattern:
     name: str
     asked: int
     recent: int
+    grown: int
 
 
 @dataclass(slots=True)
@@ -46,17 +49,29 @@ class _Watched:
     name: str
     row: PatternRow
     texts: SeenTexts = field(default_factory=SeenTexts)
+    _first: list[str] = field(default_factory=list)
+    _varying: set[int] = field(default_factory=set)
+
+    def varying(self, numbers: list[str]) -> int:
+        """How many of the numbers in its URLs have been seen to vary."""
+        self._first = self._first or numbers
+        pairs = zip(self._first, numbers, strict=False)  # URLs of a branch have more or fewer
+        self._varying.update(place for place, (first, number) in enumerate(pairs) if first != number)
+        return len(self._varying)
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What a page brought besides its text: whether it is HTML, a copy, a soft 404, and new URLs outside of its own."""
+    """What a page brought besides its text: whether it is HTML, a copy, a soft 404, and where its new URLs lie."""
 
     is_html: bool
     is_copy: bool
     is_soft_404: bool
-    outside_pattern: bool
-    outside_branch: bool
+    outside_pattern: bool = False
+    outside_branch: bool = False
+    inside_pattern: bool = False
+    inside_branch: bool = False
+    depth: int = 0
 
 
 class SiteTraps:
@@ -66,7 +81,7 @@ class SiteTraps:
 
     def __init__(self, kept: list[KeptPattern], asked: int) -> None:
         self._counts: dict[int, int] = {}
-        self._watched = {row.pattern: _Watched(row.name, PatternRow(row.asked, row.recent)) for row in kept}
+        self._watched = {row.pattern: _Watched(row.name, PatternRow(row.asked, row.recent, row.grown)) for row in kept}
         self._asked = asked
         self._missing = False  # whether the site has ever said that something is not there
         self._probes: dict[str, int | None] = {}  # what was probed, and the skeleton of the answer if there was one
@@ -85,9 +100,10 @@ class SiteTraps:
         """A page came: its pattern and branch count one more. Returns the rows that go to disk."""
         changed = []
         runs: list[bytes] | None = None
-        for name, has_new_urls in (
-            (pattern_of(path), brought.outside_pattern),
-            (branch_of(path), brought.outside_branch),
+        numbers = numbers_of(path)
+        for name, has_new_urls, is_larger in (
+            (pattern_of(path), brought.outside_pattern, brought.inside_pattern),
+            (branch_of(path), brought.outside_branch, brought.inside_branch),
         ):
             key = url_hash(name)
             watched = self._watched.get(key)
@@ -102,8 +118,10 @@ class SiteTraps:
                 runs = text_runs(body, path) if runs is None else runs
                 is_new = watched.texts.new_bytes(runs) >= NEW_BYTES or is_new
             is_new = is_new and not brought.is_copy and not brought.is_soft_404
-            watched.row = after_page(watched.row, is_new=is_new)
-            changed.append(KeptPattern(key, name, watched.row.asked, watched.row.recent))
+            varying = watched.varying(numbers)
+            grew = is_larger and looks_endless(path, brought.depth, varying)
+            watched.row = after_page(watched.row, is_new=is_new, grew=grew)
+            changed.append(KeptPattern(key, name, watched.row.asked, watched.row.recent, watched.row.grown))
         if len(self._counts) > MOST_COUNTED:
             # The rarest go: a trap's pattern is never among them.
             least = sorted(self._counts.values())[len(self._counts) // 2]

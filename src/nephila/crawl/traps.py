@@ -2,9 +2,12 @@
 
 A *pattern* is a path with its numbers masked and its query cut (`/cal/0/0?`), a *branch* all that lies under the same
 first segment (`/cal/`). Both may have as many pages as they like while these bring something new: text that was not
-seen there before, another kind of content, or URLs outside of the pattern. Once `traps.pattern_pages` were asked and of
-the last 64 hardly one did, the pattern sleeps: what waits of it and what is found later is `trap_rejected`, with the
-figures as the reason. Nothing is lost: another value of a key of this section, or `traps.let_in`, lets them in.
+seen there before, another kind of content, or URLs outside of the pattern. Without news they may be large, too, as long
+as they do not look endless: a thousand numbered pages that a list names are no trap. What has no end must grow, page
+by page, in a way that can go on for ever: by several numbers, by several parameters, by ids, or far from every seed.
+So a pattern sleeps when `traps.pattern_pages` were asked, of the last 64 hardly one brought news, and several grew it
+like that; what waits of it and what is found later is `trap_rejected`, with the figures as the reason. Nothing is lost:
+another value of a key of this section, or `traps.let_in`, lets them in.
 
 No function here reads a clock or a database; all memory is bounded.
 """
@@ -29,8 +32,16 @@ STALE: Final = 61
 NEW_BYTES: Final = 32
 """Text that was not seen before, in bytes, that makes a page a new one."""
 
+GROWN: Final = 4
+"""So many pages must have made it larger in an endless way."""
+
+NEAR: Final = 10
+"""Links from a seed within which one number may count as far as it likes: 5,000 pages with five links each are all
+nearer, while what only leads on and on (`?page=17`) is not."""
+
 _ALL_RECENT: Final = (1 << WINDOW) - 1
 _NUMBERS: Final = re.compile(r"[0-9a-fA-F]{8,}|[0-9]+")  # no part of it ever goes back: paths come from the web
+_ID_LENGTH: Final = 12
 _TEXT_BYTES: Final = 256 * 1024
 _MAX_RUNS: Final = 400
 _HIDDEN: Final = re.compile(rb"<(script|style)\b|<!--")
@@ -110,19 +121,36 @@ def most_repeats(segments: list[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PatternRow:
-    """How a pattern or branch fares: pages asked, and of the last 64 which brought nothing new (1 = nothing)."""
+    """How a pattern or branch fares: pages asked, which of the last 64 brought nothing new (1), how many grew it."""
 
     asked: int = 0
     recent: int = 0
+    grown: int = 0
 
 
-def after_page(row: PatternRow, *, is_new: bool) -> PatternRow:
-    return PatternRow(row.asked + 1, (row.recent << 1 | (not is_new)) & _ALL_RECENT)
+def after_page(row: PatternRow, *, is_new: bool, grew: bool) -> PatternRow:
+    return PatternRow(row.asked + 1, (row.recent << 1 | (not is_new)) & _ALL_RECENT, row.grown + grew)
 
 
 def sleeps(row: PatternRow, keys: Traps) -> bool:
     """Whether nothing more of it is asked. Follows from the row alone, so that another budget wakes it."""
-    return keys.pattern_pages is not None and row.asked >= keys.pattern_pages and row.recent.bit_count() >= STALE
+    if keys.pattern_pages is None or row.asked < keys.pattern_pages:
+        return False
+    return row.grown >= GROWN and row.recent.bit_count() >= STALE
+
+
+def looks_endless(path: str, depth: int, varying: int) -> bool:
+    """Whether URLs like this can go on for ever: by several numbers, parameters or an id, or far from every seed."""
+    return depth > NEAR or varying > 1 or path.partition("?")[2].count("=") > 1 or _has_id(path)
+
+
+def numbers_of(path: str) -> list[str]:
+    """What the pattern masks, and the numbers in the query."""
+    return [found for found in _NUMBERS.findall(path) if not found.isalpha()]
+
+
+def _has_id(path: str) -> bool:
+    return any(len(number) >= _ID_LENGTH and not number.isdecimal() for number in numbers_of(path))
 
 
 def sleeping_reason(name: str, row: PatternRow) -> str:
@@ -197,7 +225,7 @@ def skeleton(body: bytes) -> int:
 
 def worth(*, given: bool, seeds: int) -> float:
     """By how much a site's budget grows: its user named it, others link to it (U4)."""
-    return (10.0 if given else 1.0) * (1 + max(0, seeds - 1).bit_length())
+    return (100.0 if given else 1.0) * (1 + max(0, seeds - 1).bit_length())
 
 
 def within(pages: int, budget: int | None, value: float) -> bool:
