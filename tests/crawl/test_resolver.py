@@ -209,6 +209,19 @@ async def test_a_malformed_answer_is_no_address() -> None:  # H2
     assert found.outcome in (Outcome.DNS_FAIL, Outcome.DNS_TIMEOUT)
 
 
+async def test_a_malformed_answer_takes_no_other_name_with_it() -> None:  # H2
+    # given a question that is under way, and one whose answer is rubbish
+    async with resolving(dns_timeout=5.0) as (resolver, server):
+        server.late_s = 0.3
+        other = asyncio.create_task(resolver.resolve("late.test"))
+        await resolver.resolve("servfail.test")  # by now both have left on the same socket
+        bad = asyncio.create_task(resolver.resolve("rubbish.test"))
+        # then the first is answered all the same
+        assert isinstance(await other, Resolved)
+        bad.cancel()
+        await asyncio.gather(bad, return_exceptions=True)
+
+
 async def test_of_a_thousand_addresses_a_few_are_used() -> None:  # H4
     async with resolving() as (resolver, _):
         found = await resolver.resolve("many.test")
