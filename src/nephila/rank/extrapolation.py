@@ -53,8 +53,9 @@ class Extrapolating:
         def products(begin: int) -> Any:
             part = slice(begin, begin + _CHUNK)
             degrees = self._degrees[part].astype(z.dtype)
-            changes = np.stack([(after[part] - before[part]) * degrees for before, after in pairwise(states)])
-            return (changes @ changes.T).astype(np.float64)
+            changes = [(after[part] - before[part]) * degrees for before, after in pairwise(states)]
+            # Not by BLAS, whose threads would add in an order of their own.
+            return np.array([[np.sum(one * other, dtype=np.float64) for other in changes] for one in changes])
 
         total = sum(self._map(products, chunks))
         weights = mixture(total)
