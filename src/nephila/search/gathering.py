@@ -135,7 +135,7 @@ def _hash_part(duck: Any, config: Search, path: Path, content: Any) -> None:
     _fill(
         duck,
         f"""SELECT page_id, greatest({_SAYS}, 1) FROM {_read([path])}
-            WHERE parse IN ('ok', 'limit') AND {allowed}""",  # noqa: S608
+            WHERE parse IN ('ok', 'limit', 'charset') AND {allowed}""",  # noqa: S608
         content,
     )
 
