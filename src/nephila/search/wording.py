@@ -2,43 +2,52 @@
 
 Korean, Japanese and Chinese write words together, so their runs are written as overlapping pairs (검색엔진: 검색 색엔
 엔진), the same as in every other index of this project (`markup.words`), here by arrays, because most of a Korean page
-goes this way. All other text stays as it is: tantivy cuts it at what is neither letter nor digit, in lower case and
-without accents. So `cafe` finds `café`, and `café` finds both.
+goes this way; or, where that was asked for, Korean ones as morphemes. All other text stays as it is: tantivy cuts it at
+what is neither letter nor digit, in lower case and without accents. So `cafe` finds `café`, and `café` finds both.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
 import numpy as np
 
+from nephila.search.morphemes import in_morphemes
+
 _BLANK: Final = 0x20
 # Hangul, Han and Kana in the form that `normal` gives: the same as in `markup.words`.
-_RANGES: Final = (
+_RANGES: Final[tuple[tuple[int, int], ...]] = (
     (0x1100, 0x11FF), (0x2E80, 0x2FDF), (0x3005, 0x3007), (0x3040, 0x30FF), (0x3130, 0x318F), (0x31F0, 0x31FF),
     (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF),
 )  # fmt: skip
 _WRITTEN_TOGETHER: Final = re.compile("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in _RANGES) + "]")
 
 
-def _signs() -> Any:
+Korean = Literal["pairs", "morphemes"]
+
+
+def _signs(ranges: Sequence[tuple[int, int]]) -> Any:
     table = np.zeros(0x110000, np.bool_)
-    for low, high in _RANGES:
+    for low, high in ranges:
         table[low : high + 1] = True
     return table
 
 
-_IS_SIGN: Final = _signs()
+_IS_SIGN: Final = _signs(_RANGES)
+_IS_PAIRED: Final = {"pairs": _IS_SIGN, "morphemes": _signs([pair for pair in _RANGES if pair[0] != 0xAC00])}
 
 
-def wording(text: str) -> str:
+def wording(text: str, korean: Korean = "pairs") -> str:
     """What is handed to tantivy for a text in normal form (`normal`)."""
     if text.isascii() or not _WRITTEN_TOGETHER.search(text):
         return text
+    if korean == "morphemes":
+        text = in_morphemes(text)
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
-    sign = _IS_SIGN[codes]
+    sign = _IS_PAIRED[korean][codes]
     begins = np.empty(len(codes), np.bool_)  # a run of signs, or what follows one, begins here
     begins[0] = False
     np.not_equal(sign[1:], sign[:-1], out=begins[1:])
