@@ -16,9 +16,9 @@ from nephila.store.archive.records import records
 from nephila.store.folder import CrawlFolder
 
 from ..circle.archives import files
-from ..circle.webs import crawl, run, slot_rows
+from ..circle.webs import crawl, crawl_inline, run, slot_rows
 from .checking import Evidence, check
-from .faulty import SmallWeb, small_web
+from .faulty import LONG, SmallWeb, small_web
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crash-repair")]
 
@@ -67,7 +67,7 @@ def assert_mended(collected: Collected, folder: Path, *, mostly_kept: bool = Tru
     done = run("repair", "-C", folder)
     assert done.code == 0, done.err
     since_ns = time.monotonic_ns()
-    ran = crawl(folder)
+    ran = crawl_inline(folder)
     assert ran.code == 0, ran.err
     witnessed = collected.web.lab.witnessed()
     since: Requests = witnessed.where(witnessed.started_ns >= since_ns)
@@ -86,15 +86,19 @@ def assert_mended(collected: Collected, folder: Path, *, mostly_kept: bool = Tru
     return asked
 
 
-@pytest.mark.parametrize("damage", [zero_a_page, cut_in_half, write_rubbish, remove])
-@pytest.mark.parametrize("name", ["agent-00.db", "coordinator.db"])
+HOW = (zero_a_page, cut_in_half, write_rubbish, remove)
+DATABASES = [(name, how) for name in ("agent-00.db", "coordinator.db") for how in HOW]
+FEW = [DATABASES[0], DATABASES[3], DATABASES[4], DATABASES[5]]
+
+
+@pytest.mark.parametrize(("name", "damage"), DATABASES if LONG else FEW)
 def test_a_damaged_database_is_told_and_made_anew(
     collected: Collected, folder: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
     path = folder / "state" / name
     damage(path)
     # then whoever meets the damage says so, and names what to do
-    ran = crawl(folder)
+    ran = crawl_inline(folder)
     if ran.code:
         assert (ran.code, "Traceback" in ran.err) == (5, False), ran.err
         assert "nephila repair" in ran.err and name in ran.err

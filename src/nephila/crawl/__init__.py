@@ -14,6 +14,9 @@ site sleeps and is given up for this run (`outcome`); nothing known is ever drop
 Whether a site is only another name of one on the same address is found out before it is collected (`comparing`,
 `aliases`); whether a URL is in at all is decided by one function (`scope`).
 
+When the disk is nearly full all of it rests (`disk_room`). When a database is lost, the archive's answers are recorded
+once more (`replaying`, `mending`).
+
 Deciding: site.next_step, scope, robots, robots_state, politeness, outcome, aliases, harvest. Acting: lane, collecting,
 asking, slot_state, agent, coordinator, fetcher, resolver. What they say to each other: `messages`.
 """

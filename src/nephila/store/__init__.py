@@ -9,5 +9,6 @@ happened: readers stop there, and the next start cuts it off.
 - `durable`: the one door for bytes that must survive; `space`: how much room is left, and a reserve for the last commit
 - `folder`, `lock`: the names of the contract; one process at a time
 - `database`: SQLite, opened with one set of rules; the rooms keep their own SQL
+- `repair`: what is damaged, set aside and made readable again; nothing is deleted
 - `archive`: WARC 1.1, written and read; `cdxj`: its index, derived and never the only copy of anything
 """
