@@ -26,7 +26,7 @@ from .hostile_web import asked_of, canary_visits, crawl_rows, hostile_lab, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]
 
-SITE_PAGES = 3
+SITE_PAGES = 3  # and a hundred times as many of a site of the seeds
 ONE_READ_BYTES = 256 * 1024  # what the loop hands over at once is read, though not kept
 DOMAIN_SITES = 5
 
@@ -49,7 +49,7 @@ class Crawled:
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     place = tmp_path_factory.mktemp("hostile")
     with hostile_lab() as server:
-        budgets = {"traps.site_pages": SITE_PAGES * 100, "traps.domain_sites": DOMAIN_SITES}
+        budgets = {"traps.site_pages": SITE_PAGES, "traps.domain_sites": DOMAIN_SITES}
         ran = crawl_rows(server, place, [row for row in rows() if row.row != "F8"], "--agents", 2, **budgets)
         assert ran.code == 0, ran.err
         yield Crawled(place / "crawl", server, pages(place / "crawl"), ran.report)
@@ -118,7 +118,7 @@ def test_bodies_keep_within_their_caps(crawled: Crawled) -> None:
 
 def test_memory_and_loop_keep_within_their_bounds(crawled: Crawled) -> None:  # I3, I4
     assert crawled.report["memory_growth_bytes"] <= 64 * 2**20
-    assert crawled.report["loop_lag_ms"] > 0  # it was measured
+    assert 0 < crawled.report["loop_work_ms"] <= 200  # our own computing; a busy machine adds to the lag
 
 
 def test_nothing_was_asked_of_sites_whose_robots_txt_could_not_be_had(crawled: Crawled) -> None:  # N11

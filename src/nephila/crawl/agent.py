@@ -249,6 +249,7 @@ class Agent:
             waiting_urls=sum(context.waiting for context in contexts.values()),
             outcomes=dict(counts.outcomes),
             loop_lag_ms=round(self._pulse.worst_lag_s * 1000, 1),
+            loop_work_ms=round(self._pulse.worst_work_s * 1000, 1),
             memory_bytes=memory.now_bytes,
             memory_growth_bytes=max(0, memory.most_bytes - self._pulse.started.now_bytes),
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),

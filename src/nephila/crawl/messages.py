@@ -172,6 +172,7 @@ class Progress(msgspec.Struct, frozen=True, tag="progress"):
     outcomes: dict[str, int]
     slowest: tuple[SlowSite, ...] = ()
     loop_lag_ms: float = 0.0
+    loop_work_ms: float = 0.0
     memory_bytes: int = 0
     memory_growth_bytes: int = 0
     out_of_room: bool = False

@@ -1,13 +1,15 @@
 """How an agent feels: how late its loop was at worst, and how much memory it takes. Always on, and next to free.
 
 A timer asks to be called every 50 ms and notes by how much it was called late: whatever holds the loop up, a bomb, a
-parser, a slow disk, is seen here first (RELIABILITY I4). Memory is the kernel's own count.
+parser, a slow disk, is seen here first (RELIABILITY I4). Beside it stands how much of that was our own work, by the
+thread's CPU time: on a busy machine the rest is others'. Memory is the kernel's own count.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -38,13 +40,16 @@ class Pulse:
 
     def __init__(self) -> None:
         self.worst_lag_s = 0.0
+        self.worst_work_s = 0.0  # the longest without a pause that was our own computing
         self.started = read_memory()
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._expected = 0.0
+        self._cpu_s = 0.0
 
     def start(self) -> None:
         self._expected = self._loop.time() + BEAT_S
+        self._cpu_s = time.thread_time()
         self._timer = self._loop.call_at(self._expected, self._beat)
 
     def stop(self) -> None:
@@ -53,5 +58,7 @@ class Pulse:
             self._timer = None
 
     def _beat(self) -> None:
-        self.worst_lag_s = max(self.worst_lag_s, self._loop.time() - self._expected)
+        lag_s = self._loop.time() - self._expected
+        self.worst_lag_s = max(self.worst_lag_s, lag_s)
+        self.worst_work_s = max(self.worst_work_s, min(lag_s, time.thread_time() - self._cpu_s))
         self.start()

@@ -38,6 +38,7 @@ class CrawlReport:
     waiting_urls: int = 0
     agent_deaths: int = 0
     loop_lag_ms: float = 0.0  # the longest that an agent's loop was held up
+    loop_work_ms: float = 0.0  # how much of such a time was its own computing
     memory_bytes: int = 0  # of all agents now
     memory_growth_bytes: int = 0  # the most that an agent has grown since it began
     paused: bool = False  # by control/paused

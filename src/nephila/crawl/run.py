@@ -189,6 +189,7 @@ class _Shown:
             ),
             agent_deaths=coordinator.deaths,
             loop_lag_ms=max((progress.loop_lag_ms for progress in coordinator.progress()), default=0.0),
+            loop_work_ms=max((progress.loop_work_ms for progress in coordinator.progress()), default=0.0),
             memory_bytes=sum(progress.memory_bytes for progress in live),
             memory_growth_bytes=max((progress.memory_growth_bytes for progress in coordinator.progress()), default=0),
             paused=coordinator.control.paused,
