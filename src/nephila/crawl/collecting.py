@@ -6,6 +6,7 @@ what is committed together is what was decided together.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable
@@ -61,6 +62,9 @@ from nephila.urls import Refusal, host_of, join, registrable_domain, split, url_
 
 ROBOTS: Final = "/robots.txt"
 ROBOTS_WIRE_BYTES: Final = 512 * 1024
+ROBOTS_INLINE_BYTES: Final = 64 * 1024
+"""A larger file may hold tens of thousands of rules, which take 300 ms: others act in between (E16, I4)."""
+
 PAGES_PURSE: Final = "pages"
 
 
@@ -290,7 +294,11 @@ class Collecting:
             fetched.outcome, fetched.status, fetched.payload, hops, retry_after_s(wait, utc_now) if wait else None
         )
         name = self.setup.config.net.user_agent
-        context.robots = after_robots_fetch(answer, context.robots, name, self.setup.config.crawl, utc_now)
+        arguments = (answer, context.robots, name, self.setup.config.crawl, utc_now)
+        if len(answer.body) > ROBOTS_INLINE_BYTES:
+            context.robots = await asyncio.to_thread(after_robots_fetch, *arguments)
+        else:
+            context.robots = after_robots_fetch(*arguments)
         self.asking.heed_crawl_delay(context)
         self.slot_of(context).keep(self.row(context, "waiting"))
         if context.robots.standing is not Standing.UNREACHABLE:
