@@ -184,3 +184,6 @@ def test_an_index_of_another_version_asks_for_a_new_one(crawled: Path, tmp_path:
     manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
     with pytest.raises(NephilaError, match="was made by another Nephila"):
         Searcher(path)
+    # and the same command makes it anew
+    assert run_command(["index", "-C", str(path), "--engine", "inline", "-q"]) == 0
+    assert Searcher(path).pages == Searcher(crawled).pages

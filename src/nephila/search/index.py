@@ -29,7 +29,7 @@ from nephila.search.assembling import MERGED_AT_ONCE, Pieces, assemble, merge_pi
 from nephila.search.columns import Columns
 from nephila.search.fields import VERSION
 from nephila.search.gathering import RANKS, Changes, find_changes, gather, input_files, write_anchors
-from nephila.search.manifest import Inputs, Manifest, folder_name, publish, read_manifest, seen
+from nephila.search.manifest import Inputs, Manifest, folder_name, next_generation, publish, read_manifest, seen
 from nephila.search.portions import Portion, Written, write_portion
 from nephila.store.durable import aside_of, crash_point, make_directory
 from nephila.store.durable import publish as rename
@@ -91,7 +91,7 @@ class _Indexing:
         settings = (VERSION, config.noindex, config.max_text, config.rank_weight, config.korean)
         inputs = Inputs(seen(files), msgspec.json.encode(settings).decode())
         last = read_manifest(self._folder)
-        if last is not None and (last.version != VERSION or last.inputs.settings != inputs.settings):
+        if last is not None and last.inputs.settings != inputs.settings:
             last = None  # every page is made anew; the old index serves until then
         if last is not None and last.inputs == inputs and (self._folder.index / last.folder_name).is_dir():
             self._sweep(last)
@@ -160,12 +160,10 @@ class _Indexing:
     def _assemble(
         self, last: Manifest | None, inputs: Inputs, new: Columns, changes: Changes, pieces: list[Path]
     ) -> Manifest:
-        in_force = read_manifest(self._folder)
-        generation = (in_force.generation if in_force else 0) + 1
+        generation = next_generation(self._folder)
         target = self._folder.index / folder_name(generation)
         aside = aside_of(target)
-        for leftover in (aside, target):
-            shutil.rmtree(leftover, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir()
         pages = int(np.count_nonzero(new.indexed))
         self._tell("assemble", 0, 1)

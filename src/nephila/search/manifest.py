@@ -47,11 +47,20 @@ def folder_name(generation: int) -> str:
     return f"g{generation:06}"
 
 
+class _Head(msgspec.Struct, frozen=True):
+    """What every version's manifest says."""
+
+    version: int
+
+
 def read_manifest(folder: CrawlFolder) -> Manifest | None:
-    """None before the first index."""
+    """None before the first index, and where it is of another version: then all of it is made anew."""
     path = folder.index / NAME
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+        content = path.read_bytes()
+        if msgspec.json.decode(content, type=_Head).version != VERSION:
+            return None
+        return msgspec.json.decode(content, type=Manifest)
     except FileNotFoundError:
         return None
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
@@ -63,13 +72,19 @@ def read_manifest(folder: CrawlFolder) -> Manifest | None:
 def in_force(folder: CrawlFolder) -> Manifest:
     """The index to search; a sentence where there is none that this version reads."""
     manifest = read_manifest(folder)
-    if manifest is None:
-        raise NephilaError(f"there is no index in {folder.path} yet; run `nephila index -C {folder.path}`.")
-    if manifest.version != VERSION:
+    if manifest is not None:
+        return manifest
+    if (folder.index / NAME).exists():
         raise NephilaError(
             f"the index in {folder.path} was made by another Nephila; run `nephila index -C {folder.path}`."
         )
-    return manifest
+    raise NephilaError(f"there is no index in {folder.path} yet; run `nephila index -C {folder.path}`.")
+
+
+def next_generation(folder: CrawlFolder) -> int:
+    """A number that no generation on disk has, of whatever version."""
+    names = (path.name.removeprefix("g") for path in folder.index.glob("g*"))
+    return max((int(name) for name in names if name.isdecimal()), default=0) + 1
 
 
 def publish(folder: CrawlFolder, manifest: Manifest) -> None:

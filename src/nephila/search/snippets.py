@@ -15,11 +15,11 @@ from typing import Final
 from nephila.search.results import Marks
 from nephila.search.wording import folded, is_sign
 
-_MOST_MARKS: Final = 200
+_MOST_MARKS: Final = 40
 """of one word in one text: enough to choose a window by"""
 _LEAD_CHARACTERS: Final = 40
 """shown in front of the first word"""
-_STRETCH_CHARACTERS: Final = 8000
+_STRETCH_CHARACTERS: Final = 4000
 _OVERLAP_CHARACTERS: Final = 500
 _MOST_CHARACTERS: Final = 48_000
 _EACH: Final = 100
