@@ -33,7 +33,7 @@ class Asked:
 
     question: Question
     parts: tuple[tuple[str, Question], ...]
-    """what a score is made of: name, and the question whose scores are that part"""
+    """what a score is made of, where that was asked: name, and the question whose scores are that part"""
     words: tuple[tuple[str, ...], ...]
     """what was looked for, as the index has it, for marking"""
     remarks: tuple[str, ...]
@@ -51,7 +51,7 @@ class Matching:
         self._bonus = config.exact_title_bonus
         self._communities: dict[str, int] | None = None
 
-    def ask(self, query: Query) -> Asked:
+    def ask(self, query: Query, *, explain: bool) -> Asked:
         remarks: list[str] = []
         must, brings = [], []
         for terms in query.all_of:
@@ -64,12 +64,14 @@ class Matching:
             must.append((tantivy.Occur.Should, bonus))
         banned = [(tantivy.Occur.MustNot, self._match(term, remarks)) for term in query.none_of]
         words = tuple(_words(term.text, self._korean) for term in brings)
-        parts = [(name, _any(self._in_field(term, name, weight) for term in brings)) for name, weight in self._fields]
-        if bonus is not None:
-            parts.append(("exact title", bonus))
+        parts = self._parts(brings, bonus) if explain else ()
+        return Asked(tantivy.Query.boolean_query([*must, *banned]), parts, words, tuple(remarks))
+
+    def _parts(self, brings: Sequence[Words], bonus: Question | None) -> tuple[tuple[str, Question], ...]:
         if not brings:
-            parts = [("any page", tantivy.Query.all_query())]
-        return Asked(tantivy.Query.boolean_query([*must, *banned]), tuple(parts), words, tuple(remarks))
+            return (("any page", tantivy.Query.all_query()),)
+        parts = [(name, _any(self._in_field(term, name, weight) for term in brings)) for name, weight in self._fields]
+        return tuple(parts) if bonus is None else (*parts, ("exact title", bonus))
 
     def _match(self, term: Term, remarks: list[str]) -> Question:
         match term:

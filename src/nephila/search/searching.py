@@ -118,7 +118,7 @@ class Searcher:
         """One page of hits. `everything` also shows what would give way; a bad query is a QueryError."""
         started = time.perf_counter()
         size = size if size is not None else self.config.page_size
-        opened, chosen = self._choose(query, page, size, everything)
+        opened, chosen = self._choose(query, page, size, everything, explain)
         first = (page - 1) * size
         hits = self._show(opened, chosen, first)
         if explain:
@@ -132,15 +132,17 @@ class Searcher:
         self, query: str | Query, page: int = 1, *, size: int | None = None, everything: bool = False
     ) -> list[int]:
         """The ids of the same hits, without what is shown of them."""
-        _, chosen = self._choose(query, page, size if size is not None else self.config.page_size, everything)
+        _, chosen = self._choose(query, page, size if size is not None else self.config.page_size, everything, False)
         return [int(chosen.found.ids[place]) for place in chosen.places]
 
-    def _choose(self, query: str | Query, page: int, size: int, everything: bool) -> tuple[_Opened, _Chosen]:
+    def _choose(
+        self, query: str | Query, page: int, size: int, everything: bool, explain: bool
+    ) -> tuple[_Opened, _Chosen]:
         if page < 1 or size < 1 or page * size > MOST_HITS:
             raise UsageError(f"pages count from 1, and go up to {MOST_HITS:,} hits; page {page} of {size} is none.")
         rows = parse(query) if isinstance(query, str) else query
         opened = self._opened
-        asked, columns = opened.matching.ask(rows), opened.columns
+        asked, columns = opened.matching.ask(rows, explain=explain), opened.columns
         alone = everything or rows.names_a_site or opened.manifest.sites <= 1
         per_site = None if alone else self.config.per_site
         per_group = None if everything else self.config.per_cluster
