@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.crash.killing import POINTS, Campaign
 
 KILLS = 1000
-SITES = 100
+SITES = 120
 AT_POINTS = 0.2
 KINDS = (
     "lost", "invented", "otherwise", "wrong digest", "wrong body", "twice in the catalogue", "twice in the archive",
