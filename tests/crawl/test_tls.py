@@ -140,7 +140,7 @@ async def reopened(certificates: Certificates) -> list[bool]:
         for _ in range(3):
             assert (await asked.fetch(PAGE)).outcome is Outcome.OK
             assert asked._wire is not None
-            resumed.append(asked._wire.socket_fact("ssl_object").session_reused)
+            resumed.append(asked._wire.tls.session_reused)
             await asked.aclose()
     return resumed
 
