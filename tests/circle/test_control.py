@@ -84,7 +84,7 @@ def test_a_blocked_site_is_left_alone_and_its_urls_wait_for_the_first_run_withou
         write_blocked(folder, [])
         assert crawl_inline(folder.path, within_s=60.0).code == 0
         pages = [path for path in web.paths("left.test") if path != "/robots.txt"]
-        assert len(pages) == len(set(pages)) == CHAIN + 2
+        assert len(pages) == len(set(pages)) == CHAIN + 3
 
 
 def test_a_slip_of_the_pen_in_the_block_list_is_passed_over(tmp_path: Path) -> None:

@@ -75,58 +75,58 @@ def test_a_calendar_without_end_sleeps_after_its_budget() -> None:
     # given pages of one pattern that say nothing but their own date
     paths = [f"/cal/{2000 + month // 12}/{month % 12}" for month in range(5_000)]
     # when they are asked for, then the pattern sleeps soon after 200
-    asked = fetch(SiteTraps([], 0), paths, lambda place: f"Events of {place % 12} in {2000 + place // 12}: none at all")
+    asked = fetch(SiteTraps(), paths, lambda place: f"Events of {place % 12} in {2000 + place // 12}: none at all")
     assert 200 <= asked <= 300
 
 
 def test_a_calendar_with_names_of_months_sleeps_as_a_branch() -> None:
     months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     paths = [f"/cal/{2000 + place // 12}/{months[place % 12]}" for place in range(5_000)]
-    asked = fetch(SiteTraps([], 0), paths, lambda place: f"Events of {months[place % 12]}, nothing is planned here")
+    asked = fetch(SiteTraps(), paths, lambda place: f"Events of {months[place % 12]}, nothing is planned here")
     assert 200 <= asked <= 300
 
 
 def test_a_manual_of_five_thousand_pages_of_one_pattern_is_no_trap() -> None:
     paths = [f"/manual/page{number}.html" for number in range(5_000)]
-    assert fetch(SiteTraps([], 0), paths, words) == 5_000
+    assert fetch(SiteTraps(), paths, words) == 5_000
 
 
 def test_a_dictionary_of_short_entries_is_no_trap() -> None:
     paths = [f"/word?id={number}" for number in range(2_000)]
-    assert fetch(SiteTraps([], 0), paths, lambda place: words(place, 6)) == 2_000
+    assert fetch(SiteTraps(), paths, lambda place: words(place, 6)) == 2_000
 
 
 def test_pages_that_make_other_urls_known_are_no_trap() -> None:
     # given a gallery whose pages show pictures and no words
     paths = [f"/photo{number}.html" for number in range(1_000)]
     pictures = replace(PLAIN, outside_pattern=True, outside_branch=True)
-    assert fetch(SiteTraps([], 0), paths, lambda _: "next and previous picture", pictures) == 1_000
+    assert fetch(SiteTraps(), paths, lambda _: "next and previous picture", pictures) == 1_000
 
 
 def test_pages_that_say_nothing_and_lead_nowhere_new_are_no_trap() -> None:
     # given a thousand pages that a list names, all alike
     listed = replace(PLAIN, inside_pattern=False, inside_branch=False)
-    assert fetch(SiteTraps([], 0), [f"/item?id={n}" for n in range(1_000)], lambda _: "one more item", listed) == 1_000
+    assert fetch(SiteTraps(), [f"/item?id={n}" for n in range(1_000)], lambda _: "one more item", listed) == 1_000
 
 
 def test_numbered_pages_that_link_to_each_other_near_the_seeds_are_no_trap() -> None:
     # given pages that differ in their numbers alone, as people make them to try a crawler
     near = replace(PLAIN, depth=9)
-    assert fetch(SiteTraps([], 0), [f"/p/{n}.html" for n in range(5_000)], lambda n: f"this is page {n}", near) == 5_000
+    assert fetch(SiteTraps(), [f"/p/{n}.html" for n in range(5_000)], lambda n: f"this is page {n}", near) == 5_000
 
 
 def test_pictures_and_other_files_are_no_trap() -> None:
     files = replace(PLAIN, is_html=False)
-    assert fetch(SiteTraps([], 0), [f"/img/{n}.png" for n in range(1_000)], lambda _: "", files) == 1_000
+    assert fetch(SiteTraps(), [f"/img/{n}.png" for n in range(1_000)], lambda _: "", files) == 1_000
 
 
 def test_copies_are_a_trap_whatever_they_say() -> None:
     copies = replace(PLAIN, is_copy=True, outside_pattern=True, outside_branch=True)
-    assert fetch(SiteTraps([], 0), [f"/p?s={n}" for n in range(1_000)], words, copies) < 300
+    assert fetch(SiteTraps(), [f"/p?s={n}" for n in range(1_000)], words, copies) < 300
 
 
 def test_a_pattern_that_sleeps_leaves_the_rest_of_its_site_awake() -> None:
-    site = SiteTraps([], 0)
+    site = SiteTraps()
     for number in range(400):
         site.learn(f"/wiki/page{number}x", html(words(number)), PLAIN)
         site.learn(f"/wiki/history?id={number}", html("nothing changed here"), PLAIN)
@@ -136,13 +136,13 @@ def test_a_pattern_that_sleeps_leaves_the_rest_of_its_site_awake() -> None:
 
 def test_what_was_counted_outlives_a_restart_and_a_larger_budget_wakes_the_pattern() -> None:
     # given a pattern that sleeps, and its rows as they went to disk
-    site = SiteTraps([], 0)
+    site = SiteTraps()
     kept = {}
     for number in range(300):
         for row in site.learn(f"/cal/{number}", html("nothing is planned here"), PLAIN):
             kept[row.pattern] = row
     # when the site is opened again
-    again = SiteTraps(list(kept.values()), 300)
+    again = SiteTraps(kept.values())
     # then it sleeps still, says why, and wakes when the budget is raised
     reason = again.refusal("/cal/77777", TRAPS)
     assert reason is not None and reason.startswith("traps.pattern_pages: 300 pages like /cal/0 were asked")
@@ -151,7 +151,7 @@ def test_what_was_counted_outlives_a_restart_and_a_larger_budget_wakes_the_patte
 
 
 def test_memory_of_patterns_is_bounded() -> None:
-    site = SiteTraps([], 0)
+    site = SiteTraps()
     for number in range(20_000):
         site.learn(f"/{words(number, 1)}/{words(-number, 1)}", html("x"), PLAIN)
     assert len(site._counts) <= 1_001
@@ -265,7 +265,7 @@ def test_pages_of_one_template_have_one_skeleton() -> None:
 
 
 def test_a_site_is_probed_once_it_has_many_pages_and_never_said_404() -> None:
-    site = SiteTraps([], 0)
+    site = SiteTraps()
     assert site.probe("/a", 9, 10) is None
     probe = site.probe("/a", 10, 10)
     assert probe is not None
@@ -277,13 +277,17 @@ def test_a_site_is_probed_once_it_has_many_pages_and_never_said_404() -> None:
 
 
 def test_a_site_that_says_404_is_not_probed() -> None:
-    site = SiteTraps([], 0)
+    site = SiteTraps()
     site.was_missing()
     assert site.probe("/a", 100, 10) is None
 
 
+def test_a_site_that_was_honest_in_an_earlier_run_is_not_probed_again() -> None:
+    assert SiteTraps(is_honest=True).probe("/a", 100, 10) is None
+
+
 def test_an_honest_answer_to_the_probe_is_the_last_word() -> None:
-    site = SiteTraps([], 0)
+    site = SiteTraps()
     probe = site.probe("/a", 10, 10)
     assert probe is not None
     site.probed(probe, None)

@@ -159,7 +159,7 @@ class Places:
             failed_runs=row.failed_runs,
             first_at=row.first_at,
             last_at=row.last_at,
-            traps=SiteTraps(slot.state.patterns(row.site), row.requested),
+            traps=SiteTraps(slot.state.patterns(row.site), is_honest=slot.state.said_404(row.site)),
             seeds=slot.state.seed_count(row.site),
         )
 

@@ -154,7 +154,7 @@ class SiteContext:
     first_at: float | None = None
     last_at: float | None = None
     seed_outcome: Outcome | None = None
-    traps: SiteTraps = field(default_factory=lambda: SiteTraps([], 0))
+    traps: SiteTraps = field(default_factory=SiteTraps)
     seeds: int = 1  # ways in from outside, for its budget
     idle: list[Connection] = field(default_factory=list)  # open connections that nobody uses
 

@@ -16,19 +16,20 @@ from nephila.config.sections import Archive
 from nephila.crawl.group import FoundPage, Group, SiteRow, Swept, Visited
 from nephila.crawl.messages import Findings, OutLink
 from nephila.crawl.slot_tables import SLOT_SCHEMA
-from nephila.crawl.trapped import KeptPattern
+from nephila.crawl.trapped import NOWHERE, KeptPattern
 from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import Exchange, Placed, Position, Revisit, RevisitProfile, Software
 from nephila.store.archive.writer import ArchiveWriter
 from nephila.store.database import close, database_errors, open_reader, open_writer, transaction
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
-from nephila.urls import hash128
+from nephila.urls import hash128, url_hash
 
 PARCEL_LINKS: Final = 5_000
 """Links in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
 _64_BITS: Final = (1 << 64) - 1
+_PROBE: Final = url_hash(f"/{NOWHERE}")
 _SITE_COLUMNS = tuple(column.name for column in fields(SiteRow))
 
 
@@ -172,6 +173,12 @@ class SlotState:
         sql = "SELECT pattern, name, asked, recent, grown FROM patterns WHERE site = ?"
         rows = self._rows(sql, site)
         return [KeptPattern(key, name, asked, recent & _64_BITS, grown) for key, name, asked, recent, grown in rows]
+
+    def said_404(self, site: int) -> bool:
+        """Whether an earlier run asked the site for what cannot be there, and was told so."""
+        sql = "SELECT code FROM visits WHERE site = ? AND hash = ? AND role = 'probe' ORDER BY visit DESC LIMIT 1"
+        row = self._one(sql, site, _PROBE)
+        return row is not None and row[0] is not None and row[0] != 200
 
     def seed_count(self, site: int) -> int:
         row = self._one("SELECT count(*) FROM seeds WHERE site = ?", site)

@@ -6,6 +6,7 @@ page that changed it. A kill costs the counts of small patterns, no more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -77,13 +78,12 @@ class Brought:
 class SiteTraps:
     """The patterns of one site."""
 
-    __slots__ = ("_asked", "_counts", "_missing", "_probes", "_watched")
+    __slots__ = ("_counts", "_missing", "_probes", "_watched")
 
-    def __init__(self, kept: list[KeptPattern], asked: int) -> None:
+    def __init__(self, kept: Iterable[KeptPattern] = (), *, is_honest: bool = False) -> None:
         self._counts: dict[int, int] = {}
         self._watched = {row.pattern: _Watched(row.name, PatternRow(row.asked, row.recent, row.grown)) for row in kept}
-        self._asked = asked
-        self._missing = False  # whether the site has ever said that something is not there
+        self._missing = is_honest  # whether the site has ever said that something is not there
         self._probes: dict[str, int | None] = {}  # what was probed, and the skeleton of the answer if there was one
 
     def refusal(self, path: str, traps: CompiledTraps) -> str | None:
@@ -140,14 +140,14 @@ class SiteTraps:
             return None
         branch = branch_of(path)
         if SITE not in self._probes:
-            return f"/{_NOWHERE}"
+            return f"/{NOWHERE}"
         if branch == "/" or branch in self._probes or url_hash(branch) not in self._watched:
             return None
-        return f"{path[: path.index('/', 1) + 1]}{_NOWHERE}"
+        return f"{path[: path.index('/', 1) + 1]}{NOWHERE}"
 
     def probed(self, path: str, body: bytes | None) -> None:
         """What came of a probe; None: the site said that it is not there."""
-        where = SITE if path == f"/{_NOWHERE}" else branch_of(path)
+        where = SITE if path == f"/{NOWHERE}" else branch_of(path)
         self._probes[where] = None if body is None else skeleton(body)
         if body is None and where == SITE:
             self._missing = True
@@ -160,4 +160,4 @@ class SiteTraps:
         return bool(likely) and path != "/" and skeleton(body) in likely
 
 
-_NOWHERE: Final = "nephila-asks-for-what-is-not-here"
+NOWHERE: Final = "nephila-asks-for-what-is-not-here"
