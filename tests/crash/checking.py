@@ -260,8 +260,19 @@ def refetches(folder: Path, requests: Requests) -> int:
     known: Counter[str] = Counter()
     for url, count in slot_rows(folder, sql):
         known[url] += count
-    samples = slot_rows(folder, "SELECT 1 FROM visits WHERE role = 'sample'")
+    samples = slot_rows(folder, "SELECT 1 FROM visits WHERE role IN ('sample', 'probe')")
     return sum((seen - known).values()) - len(samples)
+
+
+def _never_seen(folder: Path, requests: Requests) -> int:
+    """Visits with an answer that the server knows nothing of."""
+    seen = Counter(f"http://{host}:{port}{target}" for host, port, target in _targets(requests))
+    sql = """SELECT sites.url || path, count(*) FROM visits JOIN sites USING (site)
+             WHERE role = 'page' AND code IS NOT NULL GROUP BY 1"""
+    known: Counter[str] = Counter()
+    for url, count in slot_rows(folder, sql):
+        known[url] += count
+    return sum((known - seen).values())
 
 
 def _targets(requests: Requests) -> Iterable[tuple[str, int, str]]:
@@ -274,5 +285,6 @@ def _refetched(evidence: Evidence) -> Iterator[Finding]:
     allowed = evidence.per_agent * sum(kill.agents for kill in evidence.kills)
     if again > allowed:
         yield Finding("refetched", f"{again} requests again, {allowed} allowed after {len(evidence.kills)} kills")
-    if again < 0:
-        yield Finding("claimed", f"{-again} visits that the server never saw")
+    unseen = _never_seen(evidence.folder, evidence.requests)
+    if unseen or again < 0:
+        yield Finding("claimed", f"{unseen or -again} visits that the server never saw")
