@@ -271,9 +271,19 @@ def test_a_site_is_probed_once_it_has_many_pages_and_never_said_404() -> None:
     assert probe is not None
     site.probed(probe, html(words(1)))
     assert site.probe("/a", 11, 10) is None
-    assert site.is_soft_404("/b", html(words(2)))
-    assert not site.is_soft_404("/b", b"<html><body><table><tr><td>a real page</table>")
-    assert not site.is_soft_404("/", html(words(3)))
+    assert site.is_soft_404("/b", html(words(2)), trusted=False)
+    assert not site.is_soft_404("/b", b"<html><body><table><tr><td>a real page</table>", trusted=False)
+    assert not site.is_soft_404("/", html(words(3)), trusted=False)
+
+
+def test_on_a_site_that_the_user_named_only_the_same_words_are_a_soft_404() -> None:
+    site = SiteTraps()
+    probe = site.probe("/a", 20, 10)
+    assert probe is not None
+    site.probed(probe, html("we are sorry, this page was not found"))
+    assert site.is_soft_404("/b", html("we are sorry, this page was not found"), trusted=True)
+    assert not site.is_soft_404("/b", html(words(1)), trusted=True)
+    assert site.is_soft_404("/b", html(words(1)), trusted=False)
 
 
 def test_a_site_that_says_404_is_not_probed() -> None:
@@ -292,7 +302,7 @@ def test_an_honest_answer_to_the_probe_is_the_last_word() -> None:
     assert probe is not None
     site.probed(probe, None)
     assert site.probe("/a", 11, 10) is None
-    assert not site.is_soft_404("/b", html("x"))
+    assert not site.is_soft_404("/b", html("x"), trusted=False)
 
 
 # Budgets

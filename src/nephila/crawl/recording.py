@@ -59,7 +59,7 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
     elif fetched.outcome in WITH_CONTENT:
         visited = _with_content(context, task, visited)
         is_page = is_html(brought.mime, fetched.payload)
-        soft = is_page and context.traps.is_soft_404(task.path, fetched.payload)
+        soft = is_page and context.traps.is_soft_404(task.path, fetched.payload, trusted=context.given)
         if soft:
             visited = replace(visited, flags=f"{visited.flags} soft404".strip())
         new = NOTHING_NEW

@@ -84,7 +84,7 @@ class SiteTraps:
         self._counts: dict[int, int] = {}
         self._watched = {row.pattern: _Watched(row.name, PatternRow(row.asked, row.recent, row.grown)) for row in kept}
         self._missing = is_honest  # whether the site has ever said that something is not there
-        self._probes: dict[str, int | None] = {}  # what was probed, and the skeleton of the answer if there was one
+        self._probes: dict[str, _Error | None] = {}  # what was probed, and the answer if there was one
 
     def refusal(self, path: str, traps: CompiledTraps) -> str | None:
         """Why a URL of this site is not asked; None where nothing speaks against it."""
@@ -148,16 +148,38 @@ class SiteTraps:
     def probed(self, path: str, body: bytes | None) -> None:
         """What came of a probe; None: the site said that it is not there."""
         where = SITE if path == f"/{NOWHERE}" else branch_of(path)
-        self._probes[where] = None if body is None else skeleton(body)
+        self._probes[where] = None if body is None else _Error(skeleton(body), frozenset(text_runs(body, path)))
         if body is None and where == SITE:
             self._missing = True
 
-    def is_soft_404(self, path: str, body: bytes) -> bool:
-        """Whether a page has the form of the answer to what cannot be there."""
-        if not self._probes:
+    def is_soft_404(self, path: str, body: bytes, *, trusted: bool) -> bool:
+        """Whether a page is like the answer to what cannot be there: in its form, and on a trusted site in its words.
+
+        Programs that make a page of every URL exist too; of a site that the user has named they are collected.
+        """
+        if not self._probes or path == "/":
             return False
-        likely = {self._probes.get(SITE), self._probes.get(branch_of(path))} - {None}
-        return bool(likely) and path != "/" and skeleton(body) in likely
+        for error in (self._probes.get(SITE), self._probes.get(branch_of(path))):
+            if error is None or error.skeleton != skeleton(body):
+                continue
+            if not trusted or error.says(text_runs(body, path)):
+                return True
+        return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """A page that says 200 and means 404."""
+
+    skeleton: int
+    runs: frozenset[bytes]
+
+    def says(self, runs: list[bytes]) -> bool:
+        """Whether it consists of the same words, for the most part."""
+        in_all = {*runs, *self.runs}
+        shared_bytes = sum(map(len, self.runs.intersection(runs)))
+        return shared_bytes > 0 and shared_bytes >= _ALIKE * sum(map(len, in_all))
+
+
+_ALIKE: Final = 0.8
 NOWHERE: Final = "nephila-asks-for-what-is-not-here"

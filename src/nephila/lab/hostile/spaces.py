@@ -92,10 +92,16 @@ def _facets(asked: Asked) -> Script:
     return answer(page(*links, text="</p><p>".join(goods)))
 
 
+_SORRY: Final = (
+    "We are sorry, but the page that you have asked for cannot be found on our server any more. It may have been "
+    "moved, or it never was. Perhaps one of these pages is what you are looking for?"
+)
+
+
 def _soft_404(asked: Asked) -> Script:
-    """Whatever is asked for is there, in random words, with links to more of it."""
+    """Whatever is asked for, it is sorry with a 200, and has links to more of it."""
     links = (f"/{words(f'{asked.target} {number}', 1)}/{words(f'{asked.target} {number} b', 1)}" for number in range(8))
-    return answer(page(*links, title=words(asked.target + "t", 3), text=words(asked.target, 60)))
+    return answer(page(*links, title=words(asked.target, 2), text=_SORRY))
 
 
 def _mark(path: str) -> str:
