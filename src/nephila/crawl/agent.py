@@ -202,7 +202,7 @@ class Agent:
                     case FindingsApplied():
                         self.slots[message.slot].acknowledge(message.sequence)
                     case GiveBack():
-                        self.slots[message.slot].give_back(message.purse)
+                        self.slots[message.slot].give_back(message.purse, message.asking)
                     case Exhausted():
                         self.collecting.exhausted.add(message.purse)
                         self._places.wake()

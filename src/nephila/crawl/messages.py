@@ -39,10 +39,14 @@ class FurtherSeed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Credit(msgspec.Struct, frozen=True, array_like=True):
-    """Pages that a slot may request out of a purse: `pages` for the whole crawl, or `domain:NAME`."""
+    """Pages that a slot may request out of a purse: `pages` for the whole crawl, or `domain:NAME`.
+
+    One that is returned says which asking it answers; 0 is the account that a slot gives unasked when it comes up.
+    """
 
     purse: str
     pages: int
+    asking: int = 0
 
 
 class Orders(msgspec.Struct, frozen=True, tag="orders"):
@@ -110,6 +114,7 @@ class GiveBack(msgspec.Struct, frozen=True, tag="give_back"):
 
     slot: int
     purse: str
+    asking: int
 
 
 class Exhausted(msgspec.Struct, frozen=True, tag="exhausted"):

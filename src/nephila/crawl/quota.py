@@ -6,7 +6,7 @@ out the other slots are asked for what they do not need. Only when nobody has an
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 
 from nephila.config.sections import Crawl
@@ -28,6 +28,7 @@ class Quota:
         self._ask = ask
         self._tell_all = tell_all
         self._asked_back: dict[str, set[int]] = {}
+        self._askings: Counter[str] = Counter()  # an answer to an earlier one says nothing of what came since
         self._starving: dict[str, set[int]] = defaultdict(set)
         self._unsettled: dict[int, int] = dict.fromkeys(sites.slots, 0)  # slots whose accounts of this run are awaited
         self.is_used_up = False  # crawl.max_pages is reached
@@ -38,7 +39,7 @@ class Quota:
             self._unsettled[slot] = sent
         for purse, asked in self._asked_back.items():
             if slot in asked:
-                await self._ask(GiveBack(slot, purse))
+                await self._ask(GiveBack(slot, purse, self._askings[purse]))
 
     async def starves(self, slot: int, purse: str) -> None:
         self._starving[purse].add(slot)
@@ -48,7 +49,8 @@ class Quota:
         """What a slot returns is there for the others."""
         self._settle(findings)
         for credit in findings.returned:
-            self._asked_back.get(credit.purse, set()).discard(findings.slot)
+            if credit.asking == self._askings[credit.purse]:
+                self._asked_back.get(credit.purse, set()).discard(findings.slot)
         for purse in {credit.purse for credit in findings.returned} | self._starving.keys():
             await self._share_out(purse)
 
@@ -79,8 +81,9 @@ class Quota:
         if asked is None:
             # Those that starve are asked as well: they answer when what they have under way is done.
             asked = self._asked_back[purse] = set(self._sites.slots)
+            self._askings[purse] += 1
             for slot in sorted(asked):
-                await self._ask(GiveBack(slot, purse))
+                await self._ask(GiveBack(slot, purse, self._askings[purse]))
         if asked:
             return
         if purse == PAGES_PURSE:

@@ -51,7 +51,7 @@ class Slot:
         self.credit_came = asyncio.Event()
         self._under_way: Counter[str] = Counter()  # pages that were paid for and are not in a group yet
         self._held: Counter[str] = Counter()  # credit that is to be returned
-        self._owing: set[str] = set()
+        self._owing: dict[str, int] = {}  # purses that are asked back, and by which asking
         self._sent = how_far.sent
         self._archive = archive
         self._tell = committed
@@ -154,8 +154,7 @@ class Slot:
         for purse in purses:
             self._under_way[purse] = max(0, self._under_way[purse] - 1)
             if purse in self._owing and not self._under_way[purse]:
-                self._owing.discard(purse)
-                self.give_back(purse)
+                self.give_back(purse, self._owing.pop(purse))
 
     def receive(self, credits: tuple[Credit, ...]) -> None:
         for credit in credits:
@@ -165,7 +164,7 @@ class Slot:
             self.credit_came.set()
             self.credit_came = asyncio.Event()
 
-    def give_back(self, purse: str) -> None:
+    def give_back(self, purse: str, asking: int = 0) -> None:
         """Return what is unspent once every page that was paid out of the purse is in a group.
 
         An empty return is an answer too: then all that was ever given is used. A negative one tells of pages that
@@ -174,11 +173,11 @@ class Slot:
         self._held[purse] += self.credit[purse]
         self.credit[purse] = 0
         if self._under_way[purse]:
-            self._owing.add(purse)
+            self._owing[purse] = max(asking, self._owing.get(purse, 0))
             return
         pages = self._held.pop(purse, 0)
         self.group.granted[purse] -= pages
-        self.group.returned.append(Credit(purse, pages))
+        self.group.returned.append(Credit(purse, pages, asking))
         self._work.set()
 
     # Committing
