@@ -42,7 +42,7 @@ real-sites: $(VENV)/ready      ## three real manuals collected completely; needs
 KILLS ?= 1000
 crash: $(VENV)/ready           ## crawls killed KILLS times, at random and at named points; prints a table; takes an hour
 	$(BIN)/python tests/crash/long.py --kills $(KILLS)
-	NEPHILA_LONG=1 $(BIN)/pytest -n 2 --dist loadgroup tests/crash/test_disk_full.py tests/crash/test_power.py tests/crash/test_repair.py
+	NEPHILA_LONG=1 $(BIN)/pytest -n 2 --dist loadgroup tests/crash/test_disk_full.py tests/crash/test_power.py tests/crash/test_repair.py tests/crash/test_clock_jumps.py
 
 bench-lab: $(VENV)/ready       ## the lab's pages per second and memory at a million sites
 	$(BIN)/python bench/lab_server.py

@@ -54,7 +54,7 @@ def requested(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agents", [1, 3])
+@pytest.mark.parametrize("agents", [3])
 def test_max_pages_is_reached_and_never_exceeded(
     words: list[object], true: Expected, tmp_path: Path, agents: int
 ) -> None:

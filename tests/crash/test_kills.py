@@ -15,7 +15,7 @@ from nephila.lab.serve import LabServer
 
 from .killing import POINTS, Campaign
 
-RANDOM_KILLS = 34
+RANDOM_KILLS = 31
 
 
 @pytest.fixture(scope="module")
