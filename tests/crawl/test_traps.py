@@ -21,6 +21,7 @@ from nephila.crawl.traps import (
     SeenTexts,
     after_page,
     branch_of,
+    looks_endless,
     most_repeats,
     pattern_of,
     shape_refusal,
@@ -113,6 +114,25 @@ def test_numbered_pages_that_link_to_each_other_near_the_seeds_are_no_trap() -> 
     # given pages that differ in their numbers alone, as people make them to try a crawler
     near = replace(PLAIN, depth=9)
     assert fetch(SiteTraps(), [f"/p/{n}.html" for n in range(5_000)], lambda n: f"this is page {n}", near) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("path", "is_endless"),
+    [
+        ("/cal/2026/11", True),
+        ("/cal/2026/11/5.html", True),
+        ("/shop?f0=1&f7=1", True),
+        ("/events?year=2026&month=11", True),
+        ("/game/_admin_map_health_public5382.html", False),
+        ("/board/12/read7.html", False),
+        ("/free/show.cgi?id=4&key=t_research_music", False),
+        ("/item?id=17", False),
+        ("/p/deadbeef01234567", True),
+    ],
+)
+def test_near_the_seeds_only_numbers_and_ids_look_endless(path: str, is_endless: bool) -> None:
+    assert looks_endless(path, depth=3, varying=2) == is_endless
+    assert looks_endless(path, depth=11, varying=0)
 
 
 def test_pictures_and_other_files_are_no_trap() -> None:

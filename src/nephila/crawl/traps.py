@@ -4,7 +4,7 @@ A *pattern* is a path with its numbers masked and its query cut (`/cal/0/0?`), a
 first segment (`/cal/`). Both may have as many pages as they like while these bring something new: text that was not
 seen there before, another kind of content, or URLs outside of the pattern. Without news they may be large, too, as long
 as they do not look endless: a thousand numbered pages that a list names are no trap. What has no end must grow, page
-by page, in a way that can go on for ever: by several numbers, by several parameters, by ids, or far from every seed.
+by page, in a way that can go on for ever: by several numbers and nothing else, by ids, or far from every seed.
 So a pattern sleeps when `traps.pattern_pages` were asked, of the last 64 hardly one brought news, and several grew it
 like that; what waits of it and what is found later is `trap_rejected`, with the figures as the reason. Nothing is lost:
 another value of a key of this section, or `traps.let_in`, lets them in.
@@ -42,6 +42,7 @@ nearer, while what only leads on and on (`?page=17`) is not."""
 _ALL_RECENT: Final = (1 << WINDOW) - 1
 _NUMBERS: Final = re.compile(r"[0-9a-fA-F]{8,}|[0-9]+")  # no part of it ever goes back: paths come from the web
 _ID_LENGTH: Final = 12
+_DATE: Final = re.compile(r"[0-9_:.-]{1,40}")
 _TEXT_BYTES: Final = 256 * 1024
 _MAX_RUNS: Final = 400
 _HIDDEN: Final = re.compile(rb"<(script|style)\b|<!--")
@@ -140,8 +141,16 @@ def sleeps(row: PatternRow, keys: Traps) -> bool:
 
 
 def looks_endless(path: str, depth: int, varying: int) -> bool:
-    """Whether URLs like this can go on for ever: by several numbers, parameters or an id, or far from every seed."""
-    return depth > NEAR or varying > 1 or path.partition("?")[2].count("=") > 1 or _has_id(path)
+    """Whether URLs like this can go on for ever: made of nothing but numbers, by ids, or far from every seed."""
+    return depth > NEAR or _has_id(path) or (varying > 1 and _is_of_numbers(path))
+
+
+def _is_of_numbers(path: str) -> bool:
+    """Dates, coordinates, switches: all that stands behind the first segment, and every value of the query."""
+    way, _, query = path.partition("?")
+    parts = [segment.partition(".")[0] for segment in way.split("/")[2:] if segment]
+    values = [value for name, is_set, value in (part.partition("=") for part in query.split("&") if part) if is_set]
+    return len(parts) + len(values) > 1 and all(map(_DATE.fullmatch, [*parts, *values]))
 
 
 def numbers_of(path: str) -> list[str]:
