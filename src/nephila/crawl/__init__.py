@@ -1,10 +1,12 @@
 """Crawl: the coordinator hands sites out, agents collect them, politely and exactly once (S0-1..15, S1-1..25).
 
 The life of a URL in this room. It is given by the user (`seeds`) or found on a page of another site; then the
-coordinator (`coordinator`, its memory `site_list`) looks its site's name up (`resolver`), leases the site to the slot
-that owns the address, and sends the URL along as a seed. In the slot (`slot`, its memory `slot_state`) the URL becomes
-a page that waits. An agent (`agent`) brings the site into memory as a context (`site`); the lane of its address
-(`lane`) lets the sites there take turns, no sooner than `politeness` allows. When its turn has come and `robots_state`
+coordinator (`coordinator`, its memory `site_list`) looks its site's name up (`resolver`, `name_servers`), leases the
+site to the slot that owns the address, and sends the URL along as a seed, with the credit that limits leave (`quota`).
+In the slot (`slot`, its memory `slot_state`) the order (`ordered`) becomes a page that waits. An agent (`agent`) brings
+the site into memory (`places`) as a context (`site`); the lane of its address (`lane`) lets the sites there take turns,
+no sooner than `politeness` allows; whoever must ask an address of another agent borrows it (`lending`). When its turn
+has come, it is no part of a space without end (`traps`, `trapping`), and `robots_state`
 has nothing against it, the page is requested (`collecting`, `asking`, `fetcher`), and what came is turned into an
 outcome, links and a checksum (`harvest`, `recording`): links of its own site wait in turn, links to others go to the
 coordinator.
@@ -17,6 +19,6 @@ Whether a site is only another name of one on the same address is found out befo
 When the disk is nearly full all of it rests (`disk_room`). When a database is lost, the archive's answers are recorded
 once more (`replaying`, `mending`).
 
-Deciding: site.next_step, scope, robots, robots_state, politeness, outcome, aliases, harvest. Acting: lane, collecting,
-asking, slot_state, agent, coordinator, fetcher, resolver. What they say to each other: `messages`.
+Deciding: site.next_step, scope, robots, robots_state, politeness, outcome, aliases, harvest, traps. Acting: lane,
+places, collecting, asking, slot_state, agent, coordinator, fetcher, resolver. What they say to each other: `messages`.
 """
