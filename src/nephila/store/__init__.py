@@ -11,4 +11,5 @@ happened: readers stop there, and the next start cuts it off.
 - `database`: SQLite, opened with one set of rules; the rooms keep their own SQL
 - `repair`: what is damaged, set aside and made readable again; nothing is deleted
 - `archive`: WARC 1.1, written and read; `cdxj`: its index, derived and never the only copy of anything
+- `change_model`: how often pages change, by what is known at a first visit; written by the study, read by refresh
 """

@@ -168,8 +168,16 @@ class CrawlFolder:
     def report(self) -> Path:
         return self.path / "report"
 
+    @property
+    def study(self) -> Path:
+        return self.path / "study"
+
+    @property
+    def batches(self) -> Path:
+        return self.path / "batches"
+
     def batch(self, number: int) -> Path:
-        return self.path / "batches" / f"{number:04}"
+        return self.batches / f"{number:04}"
 
 
 def slot_name(slot: int) -> str:
