@@ -84,7 +84,7 @@ MINUTES ?= 60
 soak: $(VENV)/ready            ## everything at once, with kills: MINUTES=60
 	$(BIN)/python bench/soak.py --minutes $(MINUTES)
 
-$(VENV)/ready: pyproject.toml src/nephila/lab/_mixing.c src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
+$(VENV)/ready: pyproject.toml src/nephila/convert/_simhash.c src/nephila/lab/_mixing.c src/nephila/markup/_scan.c src/nephila/rank/_kernel.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@

@@ -304,8 +304,12 @@ def assert_complete_under_any_name(true: Expected, folder: Path) -> None:
         return named
 
     wanted, found = under_true_names(true.rows), under_true_names(collected(folder))
-    assert found.keys() == wanted.keys()
-    assert {url for url, row in wanted.items() if found[url] != row} == set()
+    told = [f"missing: {url} ({wanted[url][0]})" for url in sorted(wanted.keys() - found.keys())]
+    told += [f"unexpected: {url} ({found[url][0]})" for url in sorted(found.keys() - wanted.keys())]
+    for url in sorted(wanted.keys() & found.keys()):
+        if found[url] != wanted[url]:
+            told.append(f"otherwise: {url} is {found[url][0]}, in truth {wanted[url][0]}")
+    assert not told, f"{len(told)} differences:\n" + "\n".join(told[:20])
     assert_counted(folder)
 
 

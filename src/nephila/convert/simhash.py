@@ -3,10 +3,14 @@
 Each passage of six characters is hashed; bit b of the result is the majority of bit b over the distinct passages.
 Passages of characters, not words, because Korean, Japanese and Chinese do not put blanks between words. Only one
 passage in eight counts, chosen by its own hash, so that the same passages are chosen in every text.
+
+The steps are compiled (`_simhash.c`) where that was built, else done by numpy; NEPHILA_PURE=1 forces the latter.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +30,12 @@ _BLANK, _NO_BREAK = np.uint32(0x20), np.uint32(0xA0)
 
 def simhash(text: str) -> int | None:
     """The hash as a signed integer; None for texts too short to compare."""
-    characters = _plain(text)
+    return _HASHED(text[:MOST_CHARACTERS].strip().lower())
+
+
+def plain_simhash(lower: str) -> int | None:
+    """The same of a text already cut, stripped and in lower case, by numpy."""
+    characters = _plain(lower)
     passages = len(characters) - PASSAGE + 1
     if passages <= MIN_PASSAGES:
         return None
@@ -48,9 +57,8 @@ def simhash(text: str) -> int | None:
     return int(np.packbits(majority, bitorder="little").view(np.int64)[0])
 
 
-def _plain(text: str) -> Any:
-    """The code points of the beginning of a text in lower case, each run of blanks as one."""
-    lower = text[:MOST_CHARACTERS].strip().lower()
+def _plain(lower: str) -> Any:
+    """The code points, each run of blanks as one."""
     characters = np.frombuffer(lower.encode("utf-32-le", "replace"), np.uint32)
     blank = (characters <= _BLANK) | (characters == _NO_BREAK)
     kept = ~blank
@@ -65,3 +73,17 @@ def _mix(hashes: Any) -> None:
     hashes ^= hashes >> _SHIFT_2
     hashes *= _MIX_2
     hashes ^= hashes >> _SHIFT_1
+
+
+def _choose() -> Callable[[str], int | None]:
+    if os.environ.get("NEPHILA_PURE") != "1":
+        try:
+            from nephila.convert import _simhash  # type: ignore[attr-defined]
+        except ImportError:  # no C compiler where this was installed
+            return plain_simhash
+        compiled: Callable[[str], int | None] = _simhash.simhash
+        return compiled
+    return plain_simhash
+
+
+_HASHED: Final = _choose()
