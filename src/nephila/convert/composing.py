@@ -13,13 +13,14 @@ from nephila.convert.extract import Extracted
 from nephila.convert.staging import KEYS, LINK_STAGE
 from nephila.convert.workshop import Workshop
 from nephila.store.tables.duck import batches, in_list
+from nephila.store.tables.parts import schema_of
 from nephila.store.tables.schemas import PAGES, PART_IDS
 
 Portions = dict[int, list[Extracted]]
 """What was extracted, by part."""
 
 _ALWAYS_FRESH: Final = frozenset(
-    {"page_id", "site_id", "domain_id", "url", "depth", "outcome", "reason", "fetched_at", "elapsed_ms"}
+    {"page_id", "site_id", "domain_id", "url", "depth", "outcome", "reason", "state", "fetched_at", "elapsed_ms"}
 )
 _STAGED: Final = tuple(name for name in PAGES.names if name != "duplicate_of")
 _KEY_COLUMNS: Final = ", ".join(name for name in KEYS.names if name != "duplicate_of")
@@ -89,18 +90,22 @@ def _merged(work: Workshop, portions: list[Extracted], part: int) -> str:
     """SQL for a part's rows: the fresh ones, and of the old ones those that are not."""
     columns = ", ".join(_STAGED)
     files = in_list(portion.pages_file for portion in portions)
-    old = in_list(work.newest([work.table_part(PAGES, part)]))
+    before = work.newest([work.table_part(PAGES, part)])
+    old = in_list(before)
     if not old:
         return f"SELECT {columns} FROM read_parquet({files})"  # noqa: S608
+    # A part of an earlier Nephila may lack a column; then all its pages are read anew, and no row of it is kept as is.
+    known = schema_of(before[0]).names
+    kept = ", ".join(name if name in known else f"NULL AS {name}" for name in _STAGED)
     if not files:
-        return f"SELECT {columns} FROM read_parquet({old})"  # noqa: S608
+        return f"SELECT {kept} FROM read_parquet({old})"  # noqa: S608
     chosen = ", ".join(
-        f"f.{name}" if name in _ALWAYS_FRESH
+        f"f.{name}" if name in _ALWAYS_FRESH or name not in known
         else f"CASE WHEN f.inherits AND o.page_id IS NOT NULL THEN o.{name} ELSE f.{name} END AS {name}"
         for name in _STAGED
     )  # fmt: skip
     return f"""SELECT {chosen} FROM read_parquet({files}) f LEFT JOIN read_parquet({old}) o USING (page_id)
-               UNION ALL SELECT {columns} FROM read_parquet({old})
+               UNION ALL SELECT {kept} FROM read_parquet({old})
                WHERE page_id NOT IN (SELECT page_id FROM read_parquet({files}))"""  # noqa: S608
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from nephila.convert.clusters import clusters
 from nephila.convert.communities import Communities, detect, from_file
-from nephila.convert.crawled import SiteRow
+from nephila.convert.crawled import SiteRobots, SiteRow
 from nephila.convert.ids import IdStore, SiteIds
 from nephila.convert.staging import batch_of
 from nephila.convert.workshop import Workshop
@@ -33,10 +33,11 @@ class Found:
 
 def count(
     duck: Any, work: Workshop, ids: IdStore, sites: Sequence[SiteRow], site_ids: dict[int, SiteIds],
-    link_parts: Sequence[int], distance: int, communities_file: str,
+    robots: dict[int, SiteRobots], link_parts: Sequence[int], distance: int, communities_file: str,
 ) -> Found:  # fmt: skip
     """Prepare page_counts, sites, domains and communities."""
     _load_edges(duck, work, link_parts)
+    _count_written(duck, work, link_parts)
     found = _page_counts(duck, work, distance)
     rows = sorted(sites, key=lambda row: site_ids[row.site].site_id)
     if communities_file:
@@ -48,7 +49,7 @@ def count(
                WHERE a.site_id <> b.site_id GROUP BY ALL ORDER BY ALL"""
         ).fetchnumpy()
         communities = detect(len(rows), graph["first"], graph["second"], graph["weight"])
-    _sites(duck, work, ids, rows, site_ids, communities)
+    _sites(duck, work, ids, rows, site_ids, robots, communities)
     return Found(len(communities.names), found)
 
 
@@ -59,6 +60,18 @@ def _load_edges(duck: Any, work: Workshop, link_parts: Sequence[int]) -> None:
     duck.execute(f"CREATE TABLE edges AS {source if files else empty}")
 
 
+def _count_written(duck: Any, work: Workshop, link_parts: Sequence[int]) -> None:
+    """The table `written`: links of a page to its own site and to others, followed or not."""
+    files = in_list(work.newest(work.raw_links(part) for part in link_parts))
+    duck.execute("CREATE TABLE written (page_id BIGINT, inside BIGINT, outside BIGINT)")
+    if files:
+        duck.execute(
+            f"""INSERT INTO written
+                SELECT source, count(*) FILTER (target_site = own_site), count(*) FILTER (target_site <> own_site)
+                FROM read_parquet({files}) JOIN keys ON page_id = source GROUP BY source"""  # noqa: S608
+        )
+
+
 def _page_counts(duck: Any, work: Workshop, distance: int) -> int:
     pages = duck.execute("SELECT page_id, simhash FROM keys WHERE simhash IS NOT NULL ORDER BY page_id").fetchnumpy()
     ids = np.asarray(pages["page_id"], np.int64)
@@ -66,8 +79,9 @@ def _page_counts(duck: Any, work: Workshop, distance: int) -> int:
     _, members, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     together = sizes[members] > 1 if len(ids) else np.empty(0, bool)
     duck.register("clustered", pa.table({"page_id": ids[together], "cluster": cluster[together]}))
-    sql = """SELECT keys.page_id, coalesce(i.count, 0) AS in_links, coalesce(o.count, 0) AS out_links, cluster
-             FROM keys
+    sql = """SELECT keys.page_id, coalesce(i.count, 0) AS in_links, coalesce(o.count, 0) AS out_links,
+                    coalesce(inside, 0) AS links_inside, coalesce(outside, 0) AS links_outside, cluster
+             FROM keys LEFT JOIN written USING (page_id)
              LEFT JOIN (SELECT resolved AS page_id, count(*) AS count FROM edges GROUP BY ALL) i USING (page_id)
              LEFT JOIN (SELECT source AS page_id, count(*) AS count FROM edges GROUP BY ALL) o USING (page_id)
              LEFT JOIN clustered USING (page_id) ORDER BY page_id"""
@@ -77,7 +91,7 @@ def _page_counts(duck: Any, work: Workshop, distance: int) -> int:
 
 def _sites(
     duck: Any, work: Workshop, ids: IdStore, sites: Sequence[SiteRow], site_ids: dict[int, SiteIds],
-    communities: Communities,
+    robots: dict[int, SiteRobots], communities: Communities,
 ) -> None:  # fmt: skip
     sql = """SELECT site_id, count(*), any_value(page_id) FILTER (is_home), any_value(home_title),
              any_value(home_description) FROM keys GROUP BY site_id"""
@@ -89,8 +103,10 @@ def _sites(
         pages, home, title, description = homes.get(own.site_id, (0, None, None, None))
         community = communities.of_site[own.site_id]
         alias = site_ids[row.alias_of].site_id if row.alias_of in site_ids else None
+        said = robots.get(row.site)
         rows.append(
             (own.site_id, own.domain_id, community, row.url, row.state, row.outcome, alias, row.slot, row.address,
+             said.standing if said else None, said.disallows if said else None, said.crawl_delay_s if said else None,
              bool(row.given), datetime.fromtimestamp(row.found_at, UTC), pages, home, title, description)
         )  # fmt: skip
         per_domain.add(own.domain_id, pages)

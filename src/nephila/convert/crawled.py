@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from nephila.store.database import database_errors, open_reader
 from nephila.store.folder import CrawlFolder
 
@@ -68,11 +70,47 @@ class CrawledPage:
 @dataclass(frozen=True, slots=True)
 class UnfetchedUrl:
     url: str
+    depth: int | None
     outcome: str
     reason: str
     referrer: str
     found_at: float
 
+
+@dataclass(frozen=True, slots=True)
+class SeedRow:
+    """A seed as the coordinator knows it; `outcome` and `reason` are its site's."""
+
+    site: int
+    hash: int
+    slot: int | None
+    url: str
+    given: int
+    outcome: str
+    reason: str
+    referrer: str
+    found_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRobots:
+    """What a site's robots.txt has come to, as its slot keeps it (crawl's RobotsRow)."""
+
+    standing: str
+    text: bytes
+    """holds this robot's group alone"""
+
+    @property
+    def disallows(self) -> int:
+        return sum(line.startswith(b"Disallow: ") for line in self.text.splitlines())
+
+    @property
+    def crawl_delay_s(self) -> float | None:
+        found = (line[len(_DELAY) :] for line in self.text.splitlines() if line.startswith(_DELAY))
+        return next((float(delay) for delay in found), None)
+
+
+_DELAY: Final = b"Crawl-delay: "
 
 _PAGE: Final = """
 SELECT p.site, p.hash, p.path, p.depth, p.todo, p.outcome, p.reason, p.code, p.redirect_to, p.mime, p.checksum,
@@ -118,7 +156,7 @@ class SlotReader:
 
     def visits(self, first: int, last: int) -> Iterator[tuple[Any, ...]]:
         sql = """SELECT visit, site, hash, path, role, at, outcome, reason, code, checksum, wire_bytes, body_bytes,
-                 connect_ms, header_ms, elapsed_ms, address, server, archive_file, archive_offset
+                 connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset
                  FROM visits WHERE visit BETWEEN ? AND ? ORDER BY visit"""
         return self._rows(sql, first, last)
 
@@ -128,13 +166,38 @@ class SlotReader:
                 self._db.execute("SELECT 1 FROM pages WHERE site = ? AND hash = ?", (site, key)).fetchone() is not None
             )
 
-    def unfetched(self) -> Iterator[tuple[int, str, str, str, str, float]]:
-        """Pages of its sites that were never requested: site, path, outcome, reason, referrer, found_at."""
-        sql = f"SELECT site, path, outcome, reason, referrer, found_at FROM pages p WHERE NOT {REQUESTED}"  # noqa: S608
+    def standing_of(self, site: int, key: int) -> tuple[str, str] | None:
+        """Outcome and reason of a page, requested or not."""
+        with database_errors(self._path):
+            row = self._db.execute(
+                "SELECT outcome, reason FROM pages WHERE site = ? AND hash = ?", (site, key)
+            ).fetchone()
+        return None if row is None else (str(row[0]), str(row[1]))
+
+    def party_s(self) -> dict[tuple[int, int], float]:
+        """The seconds that parties took, by the key of their seed (S1-12)."""
+        sql = "SELECT site, hash, party_s FROM seeds WHERE party_s IS NOT NULL"
+        return {(int(site), int(key)): float(seconds) for site, key, seconds in self._rows(sql)}
+
+    def robots(self) -> Iterator[tuple[int, SiteRobots]]:
+        """Sites whose robots.txt was asked for, and what it says."""
+        for site, kept in self._rows("SELECT site, robots FROM sites WHERE robots IS NOT NULL"):
+            yield int(site), msgspec.msgpack.decode(kept, type=SiteRobots)
+
+    @property
+    def archive_end(self) -> tuple[str, int]:
+        """The file that is being written, and how far it is committed."""
+        file, offset = next(self._rows("SELECT archive_file, archive_offset FROM slot"), ("", 0))
+        return str(file), int(offset)
+
+    def unfetched(self) -> Iterator[tuple[int, str, int, str, str, str, float]]:
+        """Pages of its sites that were never requested: site, path, depth, outcome, reason, referrer, found_at."""
+        sql = f"""SELECT site, path, depth, outcome, reason, referrer, found_at
+                  FROM pages p WHERE NOT {REQUESTED}"""  # noqa: S608
         return self._rows(sql)
 
     def outside(self) -> Iterator[UnfetchedUrl]:
-        rows = self._rows("SELECT url, outcome, reason, referrer, found_at FROM outside")
+        rows = self._rows("SELECT url, NULL, outcome, reason, referrer, found_at FROM outside")
         return (UnfetchedUrl(*row) for row in rows)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
@@ -168,17 +231,18 @@ def read_sites(folder: CrawlFolder) -> list[SiteRow]:
 
 def read_refused(folder: CrawlFolder) -> Iterator[UnfetchedUrl]:
     """URLs that the coordinator refused."""
-    for row in _coordinator(folder, "SELECT url, outcome, reason, referrer, found_at FROM outside"):
+    for row in _coordinator(folder, "SELECT url, NULL, outcome, reason, referrer, found_at FROM outside"):
         yield UnfetchedUrl(*row)
 
 
-def read_seeds(folder: CrawlFolder) -> Iterator[tuple[int, int, int | None, UnfetchedUrl]]:
-    """Site, hash and slot of every seed, and what is to be said of it where no slot knows it yet."""
-    sql = """SELECT site, hash, slot, sites.url || path, CASE state WHEN 'alias' THEN state ELSE outcome END,
+def read_seeds(folder: CrawlFolder) -> Iterator[SeedRow]:
+    """Every seed, and what is to be said of it where no slot knows it yet."""
+    sql = """SELECT site, hash, slot, sites.url || path, seeds.given,
+                    CASE WHEN state = 'alias' THEN state WHEN outcome = '' THEN 'waiting' ELSE outcome END,
                     sites.reason, seeds.referrer, seeds.found_at
              FROM seeds JOIN sites USING (site)"""
-    for site, key, slot, url, outcome, reason, referrer, found_at in _coordinator(folder, sql):
-        yield site, key, slot, UnfetchedUrl(url, outcome or "waiting", reason, referrer, found_at)
+    for row in _coordinator(folder, sql):
+        yield SeedRow(*row)
 
 
 def _coordinator(folder: CrawlFolder, sql: str) -> Iterator[Any]:

@@ -24,7 +24,7 @@ from nephila.convert.staging import LINK_STAGE, NO_KEY, PAGE_STAGE, batch_of, is
 from nephila.decode import DecodeState, decode
 from nephila.errors import DamagedError
 from nephila.markup.text import storable
-from nephila.records import Outcome
+from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import StoredLink
 from nephila.store.archive.reader import StoredResponse, read, read_exchange
 from nephila.store.durable import aside_of, crash_point, publish
@@ -32,7 +32,7 @@ from nephila.store.folder import slot_name
 from nephila.store.tables.parts import batches_of, prepare
 from nephila.urls import StripRules, hash128
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raised when the same bytes would give other rows; files of another version are not used again."""
 
 _ANCHOR_CHARACTERS: Final = 1024
@@ -158,10 +158,11 @@ def _attributes(
 def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:
     """In the order of PAGE_STAGE."""
     known = page.crawled
+    state = network_state(Outcome(known.outcome), known.reason)
     return (
         page.page_id, page.site_id, page.domain_id, page.url, known.depth, known.outcome, storable(known.reason),
-        found.parse.value, known.code, known.redirect_to or None, storable(known.mime) or None, found.charset,
-        found.charset_declared, found.language, known.body_bytes, known.wire_bytes, found.visible_bytes,
+        state.value, found.parse.value, known.code, known.redirect_to or None, storable(known.mime) or None,
+        found.charset, found.charset_declared, found.language, known.body_bytes, known.wire_bytes, found.visible_bytes,
         known.checksum, _time(known.fetched_at), known.elapsed_ms, found.title, found.description, found.text,
         found.canonical, found.published_at, found.modified_at, known.link_kinds or None, found.simhash, known.flags,
         known.archive_file, known.archive_offset, known.outcome == Outcome.NOT_MODIFIED.value, is_home(page.url),

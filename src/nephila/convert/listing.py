@@ -1,4 +1,4 @@
-"""The two tables that need no page to be read: `visits`, the change log, and `unfetched`."""
+"""The tables that need no page to be read: `visits`, the change log, `seeds`, `unfetched`, and the archive's files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from nephila.convert.crawled import SiteRow, SlotReader, UnfetchedUrl, read_refu
 from nephila.convert.ids import IdStore, SiteIds
 from nephila.convert.staging import batch_of
 from nephila.convert.workshop import Workshop
+from nephila.markup.text import storable
+from nephila.records import Outcome, network_state
+from nephila.store.archive.names import archive_files
 from nephila.store.tables.duck import batches
-from nephila.store.tables.parts import batches_of, rows_in
-from nephila.store.tables.schemas import PART_IDS, UNFETCHED, VISITS
+from nephila.store.tables.parts import batches_of, rows_in, schema_of
+from nephila.store.tables.schemas import ARCHIVE_FILES, PART_IDS, SEEDS, UNFETCHED, VISITS
 
 _BATCH_ROWS: Final = 2**14
 _RANK: Final = pa.field("rank", pa.int32(), nullable=False)  # who knows most of a URL: its slot
@@ -35,8 +38,14 @@ def prepare_visits(
     work: Workshop, reader: SlotReader, ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds],
     converted: int,
 ) -> int:  # fmt: skip
-    """The parts of a slot's visits that have new rows, which are put behind the old ones; how many are new."""
-    for part in range(converted // PART_IDS, (reader.last_visit + PART_IDS - 1) // PART_IDS):
+    """The parts of a slot's visits that have new rows, which are put behind the old ones; how many are new.
+
+    Parts of an earlier Nephila, whose columns were others, are written anew.
+    """
+    parts = visit_parts(work, reader)
+    if any(path.exists() and schema_of(path).names != VISITS.schema.names for path in parts):
+        converted = 0
+    for part in range(converted // PART_IDS, len(parts)):
         path = _visit_part(work, reader.slot, part)
         last = min((part + 1) * PART_IDS, reader.last_visit)
         there = converted - part * PART_IDS
@@ -54,31 +63,32 @@ def _visit_row(
     slot: int, row: tuple[Any, ...], ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds]
 ) -> tuple[Any, ...]:
     visit, site, key, path, role, at, outcome, reason, code, checksum, *figures = row
-    wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, server, file, offset = figures
+    wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, http, tls, server, file, offset = figures
     page_id = ids.page_id(site, key) if role == "page" else None
     server = server.replace("\0", "") if server else server
     return (
         slot, visit, page_id, site_ids[site].site_id, sites[site].url + path, role, datetime.fromtimestamp(at, UTC),
-        outcome, reason, code, checksum, wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, server,
-        file, offset,
+        outcome, reason, code, checksum, wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address,
+        http or None, tls or None, server, file, offset,
     )  # fmt: skip
 
 
 def prepare_unfetched(duck: Any, work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]) -> int:
     """Every URL known and never requested, once: a slot knows more of it than the coordinator."""
     rows = (
-        (row.url, row.outcome, row.reason, row.referrer, datetime.fromtimestamp(row.found_at, UTC), rank)
+        (row.url, row.depth, row.outcome, row.reason, _state(row.outcome, row.reason), row.referrer,
+         datetime.fromtimestamp(row.found_at, UTC), rank)
         for rank, row in _unfetched(work, readers, sites)
-    )
-    duck.execute("CREATE TEMP TABLE waiting (url TEXT, outcome TEXT, reason TEXT, referrer TEXT, found_at TIMESTAMPTZ,"
-                 " rank INTEGER)")  # fmt: skip
+    )  # fmt: skip
+    duck.execute("CREATE TEMP TABLE waiting (url TEXT, depth INTEGER, outcome TEXT, reason TEXT, state TEXT,"
+                 " referrer TEXT, found_at TIMESTAMPTZ, rank INTEGER)")  # fmt: skip
     schema = UNFETCHED.schema.append(_RANK)
     for batch in _batched(schema, rows):
         duck.register("found_now", batch)
         duck.execute("INSERT INTO waiting SELECT * FROM found_now")
         duck.unregister("found_now")
-    sql = """SELECT url, arg_min(outcome, rank) AS outcome, arg_min(reason, rank) AS reason,
-                    arg_min(referrer, rank) AS referrer, min(found_at) AS found_at
+    sql = """SELECT url, min(depth) AS depth, arg_min(outcome, rank) AS outcome, arg_min(reason, rank) AS reason,
+                    arg_min(state, rank) AS state, arg_min(referrer, rank) AS referrer, min(found_at) AS found_at
              FROM waiting GROUP BY url ORDER BY url"""
     return work.prepare(work.table_file(UNFETCHED), UNFETCHED.schema, batches(duck, sql), UNFETCHED.sorted_by)
 
@@ -87,16 +97,54 @@ def _unfetched(
     work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]
 ) -> Iterator[tuple[int, UnfetchedUrl]]:
     for reader in readers:
-        for site, path, outcome, reason, referrer, found_at in reader.unfetched():
-            yield 0, UnfetchedUrl(sites[site].url + path, outcome, reason, referrer, found_at)
+        for site, path, depth, outcome, reason, referrer, found_at in reader.unfetched():
+            yield 0, UnfetchedUrl(sites[site].url + path, depth, outcome, reason, referrer, found_at)
         for row in reader.outside():
             yield 1, row
     for row in read_refused(work.folder):
         yield 2, row
     by_slot = {reader.slot: reader for reader in readers}
-    for site, key, slot, row in read_seeds(work.folder):
-        if slot not in by_slot or not by_slot[slot].knows(site, key):
-            yield 3, row
+    for seed in read_seeds(work.folder):
+        if seed.slot not in by_slot or not by_slot[seed.slot].knows(seed.site, seed.hash):
+            yield 3, UnfetchedUrl(seed.url, 0, seed.outcome, seed.reason, seed.referrer, seed.found_at)
+
+
+def prepare_seeds(work: Workshop, readers: Sequence[SlotReader], ids: IdStore, site_ids: dict[int, SiteIds]) -> int:
+    """Every seed with what became of it: of its page, where its slot knows that, else of its site (S1-12)."""
+    by_slot = {reader.slot: reader for reader in readers}
+    took = {reader.slot: reader.party_s() for reader in readers}
+    rows = []
+    for seed in read_seeds(work.folder):
+        reader = by_slot.get(seed.slot) if seed.slot is not None else None
+        known = reader.standing_of(seed.site, seed.hash) if reader else None
+        outcome, reason = known or (seed.outcome, seed.reason)
+        party_s = took[reader.slot].get((seed.site, seed.hash)) if reader else None
+        rows.append(
+            (seed.url, site_ids[seed.site].site_id, ids.page_id(seed.site, seed.hash), bool(seed.given), outcome,
+             storable(reason), _state(outcome, reason), seed.referrer, datetime.fromtimestamp(seed.found_at, UTC),
+             party_s)
+        )  # fmt: skip
+    rows.sort()
+    return work.prepare(work.table_file(SEEDS), SEEDS.schema, _batched(SEEDS.schema, iter(rows)), SEEDS.sorted_by)
+
+
+def prepare_archive_files(work: Workshop, readers: Sequence[SlotReader]) -> int:
+    """The archive's files with their committed lengths (S1-31)."""
+    rows: list[tuple[str, int, int]] = []
+    for reader in readers:
+        last, end = reader.archive_end
+        rows += (
+            (path.name, reader.slot, end if path.name == last else path.stat().st_size)
+            for path in archive_files(work.folder.archive_of(reader.slot))
+            if path.name <= last
+        )
+    rows.sort()
+    batches_ = _batched(ARCHIVE_FILES.schema, iter(rows))
+    return work.prepare(work.table_file(ARCHIVE_FILES), ARCHIVE_FILES.schema, batches_, ARCHIVE_FILES.sorted_by)
+
+
+def _state(outcome: str, reason: str) -> str:
+    return network_state(Outcome(outcome), reason).value
 
 
 def _batched(schema: Any, rows: Iterator[tuple[Any, ...]]) -> Iterator[Any]:

@@ -24,7 +24,7 @@ from nephila.convert.counting import Found, count
 from nephila.convert.crawled import SiteRow, SlotReader, open_slots, read_sites
 from nephila.convert.extract import VERSION, Extracted, extract
 from nephila.convert.ids import IdStore, SiteIds
-from nephila.convert.listing import prepare_unfetched, prepare_visits, visit_parts
+from nephila.convert.listing import prepare_archive_files, prepare_seeds, prepare_unfetched, prepare_visits, visit_parts
 from nephila.convert.report import ConvertReport
 from nephila.convert.resolving import RESOLVED, LinkCounts, affected_parts, find_resolved, load_lookups, prepare_links
 from nephila.convert.workshop import Workshop, parts_of
@@ -103,7 +103,9 @@ class _Conversion:
             with self._step("counts"):
                 parts = parts_of(self._ids.pages)
                 distance, file = self._config.near_duplicate_distance, self._config.communities
-                found = count(duck, self._work, self._ids, list(sites.values()), site_ids, parts, distance, file)
+                robots = {site: said for reader in self._readers for site, said in reader.robots()}
+                rows = list(sites.values())
+                found = count(duck, self._work, self._ids, rows, site_ids, robots, parts, distance, file)
             with self._step("visits"):
                 self._list(duck, sites, site_ids)
         with self._step("publish"):
@@ -157,6 +159,8 @@ class _Conversion:
             converted = self._ids.converted_visit(reader.slot)
             prepare_visits(self._work, reader, self._ids, sites, site_ids, converted)
         prepare_unfetched(duck, self._work, self._readers, sites)
+        prepare_seeds(self._work, self._readers, self._ids, site_ids)
+        prepare_archive_files(self._work, self._readers)
 
     def _publish(self, counts: bool) -> Manifest:
         parts = parts_of(self._ids.pages)

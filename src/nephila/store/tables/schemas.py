@@ -19,6 +19,7 @@ _ID = pa.int64()
 _SMALL_ID = pa.int32()
 _COUNT = pa.int64()
 _TEXT = pa.string()
+_SECONDS = pa.float64()
 _TIME = pa.timestamp("us", tz="UTC")
 _CHECKSUM = pa.binary(16)
 
@@ -66,6 +67,8 @@ PAGES: Final = Table(
         Column("depth", _SMALL_ID, "links from the nearest seed of its site, as known when it was fetched (S1-4)"),
         Column("outcome", _TEXT, "the latest that became of it, from the closed list of outcomes"),
         Column("reason", _TEXT, "what the outcome leaves open; often empty"),
+        Column("state", _TEXT, "S1-10's network state of the outcome: OK, code, cErr, cTim, hSht, hNpr, hErr, hTim, "
+               "dErr, dTim, noIP; NULL where it tells of no request"),
         Column("parse", _TEXT, "what convert found in the body: ok, charset (not in the one declared, and read in "
                "the one it looks like), limit (only its beginning was read), empty, binary, other, crash, timeout, "
                "damaged, undecodable; none where there is no content"),
@@ -120,6 +123,8 @@ PAGE_COUNTS: Final = Table(
         Column("page_id", _ID, "the page"),
         Column("in_links", _COUNT, "other pages whose links lead here (distinct, resolved)"),
         Column("out_links", _COUNT, "other pages its links lead to (distinct, resolved)"),
+        Column("links_inside", _COUNT, "links on it to its own site, as written, whether or not they were followed"),
+        Column("links_outside", _COUNT, "links on it to other sites, likewise"),
         Column("cluster", _ID, "smallest page id of its near-duplicate cluster; empty where it is alone", True),
     ),
 )
@@ -138,6 +143,14 @@ SITES: Final = Table(
         Column("alias_of", _SMALL_ID, "site_id of the canonical site, where it is an alias (S0-9)", True),
         Column("slot", _SMALL_ID, "the slot that owns it", True),
         Column("address", _TEXT, "IP address; empty where its name has none"),
+        Column(
+            "robots",
+            _TEXT,
+            "its robots.txt: rules, all_allowed (there is none) or unreachable; empty where it was not asked for",
+            True,
+        ),
+        Column("robots_disallows", _SMALL_ID, "rules there that forbid something to this robot", True),
+        Column("crawl_delay_s", _SECONDS, "the Crawl-delay there", True),
         Column("given", pa.bool_(), "named by the user"),
         Column("found_at", _TIME, "when it became known"),
         Column("pages", _COUNT, "its rows in `pages`"),
@@ -177,8 +190,17 @@ UNFETCHED: Final = Table(
     ("url",),
     (
         Column("url", _TEXT, "in normal form"),
+        Column(
+            "depth", _SMALL_ID, "links from the nearest seed of its site; empty where the site is not collected", True
+        ),
         Column("outcome", _TEXT, "why it was not requested"),
         Column("reason", _TEXT, "the rule or limit that decided it; often empty"),
+        Column(
+            "state",
+            _TEXT,
+            "S1-10's network state: noIP where its name has no address, that of the site's failure "
+            "where it waits for the site, else NULL",
+        ),
         Column("referrer", _TEXT, "the page that first linked to it; empty for a seed"),
         Column("found_at", _TIME, "when it became known"),
     ),
@@ -206,6 +228,8 @@ VISITS: Final = Table(
         Column("header_ms", _COUNT, "to the whole header", True),
         Column("elapsed_ms", _COUNT, "in all"),
         Column("address", _TEXT, "asked"),
+        Column("http", _TEXT, "HTTP version of the answer, such as 1.1", True),
+        Column("tls", _TEXT, "version of TLS, such as TLSv1.3; empty without", True),
         Column("server", _TEXT, "Server header", True),
         Column("archive_file", _TEXT, "name of the WARC file", True),
         Column("archive_offset", _COUNT, "byte there", True),
@@ -213,6 +237,38 @@ VISITS: Final = Table(
     parts=True,
 )
 
+SEEDS: Final = Table(
+    "seeds",
+    "One row per seed: a URL given by the user, or a link to another site (S1-1, S1-3, S1-12).",
+    ("url",),
+    (
+        Column("url", _TEXT, "in normal form"),
+        Column("site_id", _SMALL_ID, "its site"),
+        Column("page_id", _ID, "its page; empty where it was never requested", True),
+        Column("given", pa.bool_(), "named by the user"),
+        Column("outcome", _TEXT, "the latest that became of it, or of its site where that decides"),
+        Column("reason", _TEXT, "what the outcome leaves open"),
+        Column("state", _TEXT, "S1-10's network state of it"),
+        Column("referrer", _TEXT, "the page that first linked to it; empty for one that was given"),
+        Column("found_at", _TIME, "when it became known"),
+        Column("party_s", _SECONDS, "seconds that its party took; empty before that ended", True),
+    ),
+)
+
+ARCHIVE_FILES: Final = Table(
+    "archive_files",
+    "One row per file of the archive (S1-31).",
+    ("file",),
+    (
+        Column("file", _TEXT, "name of the WARC file"),
+        Column("slot", _SMALL_ID, "the slot that wrote it: its folder is agent-NN"),
+        Column("size_bytes", _COUNT, "its length, as far as it is committed"),
+    ),
+)
+
 TABLES: Final = {
-    table.name: table for table in (PAGES, LINKS, PAGE_COUNTS, SITES, DOMAINS, COMMUNITIES, UNFETCHED, VISITS)
-}
+    table.name: table
+    for table in (
+        PAGES, LINKS, PAGE_COUNTS, SITES, DOMAINS, COMMUNITIES, SEEDS, UNFETCHED, VISITS, ARCHIVE_FILES,
+    )
+}  # fmt: skip
