@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nephila.config.sections import Archive, Config, Crawl, Links, Scope
+from nephila.crawl.collecting import Collecting
 from nephila.crawl.group import SiteRow
 from nephila.crawl.messages import Credit
 from nephila.crawl.politeness import Pace
@@ -153,3 +154,27 @@ async def test_a_home_page_is_on_disk_with_the_visit_that_brought_it(slot: Slot)
     await slot.flush()
     kept = slot.state.site(1)
     assert kept is not None and kept.home == b"checksum of home"
+
+
+@pytest.mark.parametrize("meanwhile", ["a seed", "limits that changed"])
+async def test_what_comes_while_a_site_waits_for_the_disk_is_not_taken_for_being_there(
+    slot: Slot, meanwhile: str
+) -> None:
+    # given a site that has more on disk than in memory, and takes it from there
+    setup, context = a_setup(), a_site(slot)
+    context.more_on_disk = True
+    offer(setup, slot, context, "/first", "", "a", 1)
+    collecting = Collecting(setup, {0: slot}, lambda _: None, lambda _: None, max_open=1)
+    loading = asyncio.create_task(collecting.load(context))
+    while not slot.committing.found:  # noqa: ASYNC110  # turns of the loop, not time
+        await asyncio.sleep(0)
+    # when something comes that can only be in the next commit
+    if meanwhile == "a seed":
+        offer(setup, slot, context, "/late", "", "s", 0, seed=True)
+    else:
+        context.more_on_disk = True
+    await loading
+    # then the site does not end without it
+    waiting = {task.path for _, _, task in context.tasks}
+    assert waiting == ({"/first", "/late"} if meanwhile == "a seed" else {"/first"})
+    assert context.more_on_disk == (meanwhile != "a seed")

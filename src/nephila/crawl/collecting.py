@@ -150,10 +150,13 @@ class Collecting:
         """Take waiting URLs from disk; first everything found so far must be there."""
         slot = self.slot_of(context)
         found = context.seen.unsaved()
+        context.more_on_disk = False  # a seed that comes meanwhile goes into a later group: it is kept in memory
         await slot.flush()
         context.seen.saved(found)
+        came_more = context.more_on_disk  # too many for memory, or limits have changed
         count = context.loadable
         context.load(slot.state.todo(context.number, count), count)
+        context.more_on_disk = context.more_on_disk or came_more
 
     def refuse(self, context: SiteContext, step: Refuse) -> None:
         context.take(step.task)
