@@ -31,7 +31,7 @@ DOORS = {
     "pydantic": {"config"},
     "resiliparse": {"markup"},
     "rich": {"cli"},
-    "scipy": {"convert", "lab", "rank"},
+    "scipy": {"convert", "lab", "rank", "refresh"},
     "ssl": {"crawl.tls", "crawl.connection", "lab.hostile.serving"},
     "starlette": {"serve.app", "serve.pages"},
     "tantivy": {"search"},

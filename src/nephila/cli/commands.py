@@ -23,6 +23,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "convert": Row("convert", "From archive to tables: pages, links, sites, with ids that never change."),
     "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
     "index": Row("index", "Make the pages searchable: titles, texts, what links call them, weighed by rank."),
+    "refresh": Row("refresh", "Visit again what is due, within a budget; compare the policies that decide it."),
     "search": Row("search", "Search the pages: words, phrases, site:, domain:, community:, lang:, dates."),
     "load": Row("load", "The tables into a DuckDB file or a PostgreSQL database."),
     "export": Row("export", "The tables as CSV or JSON Lines, or as the paper's own files."),

@@ -1,0 +1,106 @@
+"""`nephila refresh`: visit again what is due; `nephila refresh simulate`: which policy is worth its visits."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from nephila.cli.options import Common, common_options
+from nephila.cli.output import emit, emit_json
+
+_SCENARIOS = ("steady", "drift", "daily", "all")
+
+
+@click.group()
+def command() -> None:
+    """Visit again what is due, within a budget."""
+
+
+@command.command("simulate")
+@click.option("--pages", type=click.IntRange(10, 1_000_000), default=1000, show_default=True, help="Pages of a web.")
+@click.option("--days", type=click.FloatRange(7, 3650), default=84.0, show_default=True,
+              help="How long a web is watched; the first third is learnt from and not measured.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(1, 1000), default=10, show_default=True, help="Webs per scenario.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of them.")
+@click.option("--scenario", type=click.Choice(_SCENARIOS), default="steady", show_default=True,
+              help="drift: rates change hands on day 42; daily: people work 5-17 h, Monday to Friday.")  # fmt: skip
+@click.option("--budgets", default="0.05,0.1,0.25,0.5,1", show_default=True, help="Visits per page and day.")
+@click.option("--policies", default="", metavar="NAMES", help="Which policies, by commas; all by default.")
+@click.option("--histories", type=click.Path(path_type=Path), metavar="FILE",
+              help="Replay real change histories: CSV with unix_time, kind and page, perhaps gzipped.")  # fmt: skip
+@click.option("--steps", "steps_per_day", type=click.IntRange(1, 96), default=4, show_default=True,
+              help="Moments of a day at which pages are chosen.")  # fmt: skip
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: a .svg or a .html file.")
+@common_options
+def simulate(
+    common: Common, pages: int, days: float, seeds: int, seed: int, scenario: str, budgets: str, policies: str,
+    histories: Path | None, steps_per_day: int, plot: Path | None,
+) -> int:  # fmt: skip
+    """Every policy on the same webs at equal budgets: freshness, what users see, age, useful visits.
+
+    \b
+        nephila refresh simulate                                 ten webs as S1 found them to change
+        nephila refresh simulate --scenario all --plot fresh.html
+        nephila refresh simulate --histories changes.csv.gz      pages that really were
+
+    `freshness` counts all pages alike, `embarrassment` weighs them by what users look at. Read `useful` last: the
+    worst policies have the most useful visits, because they visit what has always changed again.
+    """
+    from nephila.cli.refresh_view import simulation_as_text
+    from nephila.engine import open_engine
+    from nephila.errors import UsageError
+    from nephila.refresh.experiment import COMPARED, Trial, run
+    from nephila.refresh.picture import as_page, draw
+    from nephila.refresh.policies import POLICIES
+    from nephila.refresh.webs import SCENARIOS
+
+    if plot is not None and plot.suffix not in (".svg", ".html"):
+        raise UsageError(f"{plot}: pictures are drawn as .svg or .html; name such a file with --plot.")
+    names = tuple(name.strip() for name in policies.split(",") if name.strip()) or COMPARED
+    known = {*COMPARED, *POLICIES}
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"there is no policy {unknown[0]!r}; choose from {', '.join(sorted(known))}.")
+    chosen = _numbers(budgets)
+    if histories is not None:
+        trials = [Trial("steady", 0, 0, 0.0, chosen, _without_kinds(names), steps_per_day, str(histories))]
+    else:
+        scenarios = SCENARIOS if scenario == "all" else tuple(name for name in SCENARIOS if name == scenario)
+        trials = [
+            Trial(each, number, pages, days, chosen, names, steps_per_day)
+            for each in scenarios
+            for number in range(seed, seed + seeds)
+        ]
+    shows = not common.quiet and not common.as_json and sys.stderr.isatty()
+
+    def done(number: int, of: int) -> None:
+        if shows:
+            click.echo(f"\r  {number} of {of} webs" + ("\n" if number == of else ""), nl=False, err=True)
+
+    with open_engine(common.engine, min(len(trials), common.agents or os.cpu_count() or 1)) as engine:
+        report = run(trials, engine, done)
+    if plot is not None:
+        plot.write_text(draw(report) if plot.suffix == ".svg" else as_page(report), encoding="utf-8")
+        report = replace(report, picture=str(plot))
+    emit_json(report) if common.as_json else emit(simulation_as_text(report))
+    return 0
+
+
+def _without_kinds(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Histories do not tell the pages' link kinds."""
+    return tuple(name for name in names if name != "index-kinds")
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    from nephila.errors import UsageError
+
+    try:
+        numbers = tuple(sorted(float(part) for part in text.split(",") if part.strip()))
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(0 < number <= 24 for number in numbers):
+        raise UsageError(f"{text!r} are no budgets; give visits per page and day such as 0.1,0.25,1.")
+    return numbers

@@ -1,0 +1,48 @@
+"""How refresh reads in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nephila.refresh.experiment import Line, SimulationReport
+
+_WEIGHINGS = {"equal": "all pages weigh the same", "popularity": "pages weigh by what users look at"}
+
+
+def simulation_as_text(report: SimulationReport) -> str:
+    """One table per scenario and weighing: policies down, budgets across."""
+    lines = [
+        f"{report.webs} web{'' if report.webs == 1 else 's'} of {report.pages:,} pages over {report.days:g} days, the "
+        f"first {report.warm_up_days:g} learnt from and not measured; {report.source}",
+    ]
+    for scenario, weighing in dict.fromkeys((line.scenario, line.weighing) for line in report.lines):
+        some = [line for line in report.lines if (line.scenario, line.weighing) == (scenario, weighing)]
+        lines += ["", f"{scenario}, {_WEIGHINGS[weighing]}", *_table(some, weighing)]
+    for saving in report.savings:
+        lines.append(
+            f"\n{saving.scenario}, {saving.weighing}: asking every page once a day keeps {saving.daily_freshness:.3f} "
+            f"fresh; the index policy needs {saving.budget_needed:g} visits per page and day for that, "
+            f"{saving.saved_share:.0%} fewer requests."
+        )
+    lines.append(
+        f"\n{report.seconds:g} s, {report.cpu_seconds:g} s of CPU"
+        + (f", drawn in {report.picture}" if report.picture else "")
+    )
+    return "\n".join(lines)
+
+
+def _table(lines: list[Line], weighing: str) -> list[str]:
+    budgets = sorted({line.budget for line in lines})
+    shown = "freshness" if weighing == "equal" else "embarrassment"
+    title = f"  {shown + ' at visits/page/day':<34}"
+    head = title + "".join(f"{budget:>9g}" for budget in budgets) + "   of oracle  ± s.e.   age, days  useful"
+    rows = []
+    for policy in dict.fromkeys(line.policy for line in lines):
+        of_policy = sorted((line for line in lines if line.policy == policy), key=lambda line: line.budget)
+        middle = of_policy[len(of_policy) // 2]
+        rows.append(
+            f"  {policy:<34}" + "".join(f"{line.objective:>9.3f}" for line in of_policy)
+            + f"{middle.of_oracle:>12.1%}{middle.standard_error:>8.3f}{middle.age_days:>12.2f}{middle.useful:>8.2f}"
+        )  # fmt: skip
+    return [head, *rows, f"  (the last four columns at {budgets[len(budgets) // 2]:g})"]

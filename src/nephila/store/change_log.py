@@ -1,0 +1,90 @@
+"""What visits taught about one page: a few figures that say how often it changes, however long it is watched.
+
+Every visit but the first closes an interval, in which the page changed or did not. The log of a page keeps the last
+intervals one by one (S4-3's Update_Time, Take_Size, Compare_Size, Boolean) and folds all of them into sums, whose
+weight halves every `HALF_LIFE_DAYS`, because pages change their ways. So the log is bounded per page. Crawl writes it
+with the visit, in the same transaction; refresh reads it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+from typing import Final
+
+DAY_S: Final = 86_400.0
+HALF_LIFE_DAYS: Final = 90.0
+MOST_RECENT: Final = 16
+_RECENT: Final = struct.Struct("<dIiB")  # at, size, compared with before, changed
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One visit that closed an interval: S4-3's record without what the page's row says already."""
+
+    at: float  # Update_Time: when the visit was; the change was before
+    take_bytes: int  # Take_Size
+    compare_bytes: int  # Compare_Size: larger or smaller than at the visit before
+    changed: bool  # Boolean
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLog:
+    """The log of one page. `changes`, `changed_days` and `unchanged_days` fade; the counts of all time do not."""
+
+    first_at: float
+    last_at: float  # the last visit that told whether it had changed
+    changed_at: float | None = None  # the last visit that found a change
+    visits: int = 0  # intervals closed
+    changed_visits: int = 0
+    changes: float = 0.0
+    changed_days: float = 0.0  # in intervals with a change
+    unchanged_days: float = 0.0
+    missing: int = 0  # answers 404 or 410 in a row
+    recent: tuple[LogEntry, ...] = ()
+
+
+def begin(at: float) -> ChangeLog:
+    """The first visit says nothing about change; it opens the first interval."""
+    return ChangeLog(at, at)
+
+
+def saw(log: ChangeLog, at: float, take_bytes: int, compare_bytes: int, *, changed: bool) -> ChangeLog:
+    """The log after a visit that brought the page, or the word that it is as it was."""
+    gap_days = max(0.0, at - log.last_at) / DAY_S
+    fades = 0.5 ** (gap_days / HALF_LIFE_DAYS)
+    entry = LogEntry(at, take_bytes, compare_bytes, changed)
+    return replace(
+        log,
+        last_at=max(at, log.last_at),
+        changed_at=at if changed else log.changed_at,
+        visits=log.visits + 1,
+        changed_visits=log.changed_visits + changed,
+        changes=log.changes * fades + changed,
+        changed_days=log.changed_days * fades + (gap_days if changed else 0.0),
+        unchanged_days=log.unchanged_days * fades + (0.0 if changed else gap_days),
+        missing=0,
+        recent=(*log.recent, entry)[-MOST_RECENT:],
+    )
+
+
+def missed(log: ChangeLog) -> ChangeLog:
+    """The log after an answer that the page is not there; whether it had changed before is not known."""
+    return replace(log, missing=log.missing + 1)
+
+
+def pack_recent(entries: tuple[LogEntry, ...]) -> bytes:
+    return b"".join(
+        _RECENT.pack(each.at, min(each.take_bytes, 2**32 - 1), _within(each.compare_bytes), each.changed)
+        for each in entries
+    )
+
+
+def unpack_recent(packed: bytes) -> tuple[LogEntry, ...]:
+    return tuple(
+        LogEntry(at, size, compared, bool(changed)) for at, size, compared, changed in _RECENT.iter_unpack(packed)
+    )
+
+
+def _within(difference: int) -> int:
+    return max(-(2**31), min(2**31 - 1, difference))
