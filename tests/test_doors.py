@@ -31,7 +31,7 @@ DOORS = {
     "pydantic": {"config"},
     "resiliparse": {"markup"},
     "rich": {"cli"},
-    "scipy": {"convert", "lab", "rank", "refresh", "schedule.hour_prices", "schedule.optimum"},
+    "scipy": {"convert", "lab", "rank", "refresh", "schedule.hour_prices", "schedule.optimum", "stats"},
     "ssl": {"crawl.tls", "crawl.connection", "lab.hostile.serving"},
     "starlette": {"serve.app", "serve.pages"},
     "tantivy": {"search"},

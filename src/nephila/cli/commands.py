@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "refresh": Row("refresh", "Visit again what is due, within a budget; compare the policies that decide it."),
     "search": Row("search", "Search the pages: words, phrases, site:, domain:, community:, lang:, dates."),
     "schedule": Row("schedule", "When servers are quiet: S2's policies simulated, learnt loads, tonight's plan."),
+    "stats": Row("stats", "The web as found, in tables with their SQL: the survey's six, and what else it is made of."),
     "load": Row("load", "The tables into a DuckDB file or a PostgreSQL database."),
     "export": Row("export", "The tables as CSV or JSON Lines, or as the paper's own files."),
     "serve": Row("serve", "The crawl in your browser: live figures, sites, search, ranks, statistics."),

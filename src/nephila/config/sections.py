@@ -332,6 +332,19 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class Stats:
+    """How a crawl is described."""
+
+    memory_limit: Bytes = _key(2 * 2**30, "memory for counting; what is larger goes through the disk", changeable=True)
+    top: Annotated[int, Field(ge=1, le=1000)] = _key(
+        20, "entries of a list that are shown, the most frequent first", changeable=True
+    )
+    country_ranges: tuple[str, ...] = _key(
+        [], 'files of IPv4 ranges ("first,last" lines), as ["KR=kr_ipv4_ranges.csv.gz"]', changeable=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Serve:
     """Where the web pages are served."""
 
@@ -357,6 +370,7 @@ class Config:
     convert: Convert = field(default_factory=Convert)
     rank: Rank = field(default_factory=Rank)
     search: Search = field(default_factory=Search)
+    stats: Stats = field(default_factory=Stats)
     serve: Serve = field(default_factory=Serve)
     clock: ClockSettings = field(default_factory=ClockSettings)
     lab: Lab = field(default_factory=Lab)

@@ -82,7 +82,7 @@ def attributes(
             encoding, decoded, parse = guessed, again, Parse.CHARSET if parse is Parse.OK else parse
     if mime == "text/plain":
         return _plain(decoded, parse, encoding, declared, last_modified)
-    page = read_text(decoded)
+    page = read_text(decoded, encoding)
     if not page.text and not page.title:
         parse = Parse.EMPTY if parse is Parse.OK else parse
     return Attributes(
@@ -103,7 +103,7 @@ def attributes(
 
 def _plain(text: str, parse: Parse, encoding: str, declared: str | None, last_modified: str) -> Attributes:
     text = storable(text)[:TEXT_BYTES]
-    visible_bytes = len(text.encode())
+    visible_bytes = len(text.encode("utf-8" if encoding.startswith("utf") else encoding, "replace"))
     text = text.encode()[:TEXT_BYTES].decode("utf-8", "ignore")
     return Attributes(
         parse=parse if text.strip() else Parse.EMPTY,

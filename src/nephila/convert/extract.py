@@ -32,7 +32,7 @@ from nephila.store.folder import slot_name
 from nephila.store.tables.parts import batches_of, prepare
 from nephila.urls import StripRules, hash128
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Raised when the same bytes would give other rows; files of another version are not used again."""
 
 _ANCHOR_CHARACTERS: Final = 1024

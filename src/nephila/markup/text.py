@@ -58,15 +58,15 @@ class PageText:
     modified: datetime | None
 
 
-def read_text(html: str) -> PageText:
-    """Parse a decoded page."""
+def read_text(html: str, charset: str = "utf-8") -> PageText:
+    """Parse a decoded page; `charset` is the one it was in, by which its visible bytes are counted."""
     tree = parse(html)
     meta, links = _head(tree)
     title = _title(tree, meta)
     published, modified = _dates(tree, meta)
     language = tree.root.attrs.get("lang") if tree.root is not None else None
     tree.remove(UNSEEN)
-    visible_bytes = _visible_bytes(tree)
+    visible_bytes = _visible_bytes(tree, charset)
     text = _cut(storable(main_text(tree, html)), TEXT_BYTES)
     return PageText(
         title=title,
@@ -81,12 +81,16 @@ def read_text(html: str) -> PageText:
     )
 
 
-def _visible_bytes(tree: Document) -> int:
-    """S1-30: the text of the body, blanks collapsed, without scripts and styles."""
+def _visible_bytes(tree: Document, charset: str) -> int:
+    """S1-30: the text of the body, blanks collapsed, without scripts and styles, in the bytes that the page has."""
     body = tree.select_one("body")
     if body is None:
         return 0
-    text = np.frombuffer(body.text.encode("utf-8", "surrogatepass"), np.uint8)
+    if charset.startswith("utf"):  # a blank of UTF-16 or UTF-32 is more than one byte
+        encoded = body.text.encode("utf-8", "surrogatepass")
+    else:
+        encoded = body.text.encode(charset, "replace")
+    text = np.frombuffer(encoded, np.uint8)
     blank = text <= _LAST_BLANK
     words = int(np.count_nonzero(blank[:-1] > blank[1:])) + int(len(text) > 0 and not blank[0])
     return len(text) - int(np.count_nonzero(blank)) + max(words - 1, 0)

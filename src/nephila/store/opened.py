@@ -14,9 +14,10 @@ from nephila.decode import decode
 from nephila.errors import NephilaError
 from nephila.store.archive.reader import read_with_body
 from nephila.store.folder import CrawlFolder
-from nephila.store.tables.duck import in_list, open_duck
+from nephila.store.tables.duck import open_duck
 from nephila.store.tables.manifest import files_of
 from nephila.store.tables.schemas import TABLES
+from nephila.store.tables.views import create_views
 
 _BODY_BYTES = 64 * 2**20
 _SQL_MEMORY_BYTES = 2 * 2**30
@@ -63,15 +64,7 @@ class OpenedCrawl:
     def sql(self, query: str) -> pa.Table:
         """The answer of DuckDB to a query over the tables, by their names, and `ranks` where there are some."""
         with tempfile.TemporaryDirectory() as scratch, open_duck(_SQL_MEMORY_BYTES, 2, Path(scratch) / "sql") as duck:
-            files = {name: files_of(self.folder, name) for name in TABLES}
-            ranks = self.folder.rank / "ranks.parquet"
-            if ranks.exists():
-                files["ranks"] = [ranks]
-            for name, paths in files.items():
-                if paths:
-                    duck.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({in_list(paths)})")  # noqa: S608
-                else:
-                    duck.register(name, TABLES[name].schema.empty_table())
+            create_views(duck, self.folder)
             return duck.sql(query).to_arrow_table()
 
     def body(self, url: str) -> bytes:

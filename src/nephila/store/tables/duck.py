@@ -21,8 +21,15 @@ MIN_MEMORY_BYTES: Final = 64 * 2**20
 
 
 @contextmanager
-def open_duck(memory_bytes: int, threads: int, scratch: Path, database: Path | None = None) -> Iterator[Any]:
-    """A connection that spills into `scratch`, which is removed at the end."""
+def open_duck(
+    memory_bytes: int,
+    threads: int,
+    scratch: Path,
+    database: Path | None = None,
+    *,
+    setting: str = "convert.memory_limit",
+) -> Iterator[Any]:
+    """A connection that spills into `scratch`, which is removed at the end; `setting` is the key of its memory."""
     shutil.rmtree(scratch, ignore_errors=True)
     connection = duckdb.connect(
         str(database) if database else ":memory:",
@@ -41,7 +48,7 @@ def open_duck(memory_bytes: int, threads: int, scratch: Path, database: Path | N
     except duckdb.OutOfMemoryException as problem:
         raise NephilaError(
             f"{memory_bytes / 2**20:,.0f} MiB are too little memory for this many rows; "
-            "raise it with --set convert.memory_limit=4GiB, or use fewer --agents, and run the same command again."
+            f"raise it with --set {setting}=4GiB, or use fewer --agents, and run the same command again."
         ) from problem
     finally:
         connection.close()

@@ -80,8 +80,8 @@ PAGES: Final = Table(
         Column("language", _TEXT, "ISO 639-1 code of the main text's language", True),
         Column("size", _COUNT, "bytes of the decoded body", True),
         Column("wire_bytes", _COUNT, "bytes received for it", True),
-        Column("visible_bytes", _COUNT, "bytes (UTF-8) of the text a reader sees; the rest is tags and code (S1-30)",
-               True),
+        Column("visible_bytes", _COUNT, "bytes, in the page's own charset, of the text a reader sees; the rest is tags "
+               "and code (S1-30)", True),
         Column("checksum", _CHECKSUM, "first 128 bits of the SHA-1 of the decoded body (S0-14)", True),
         Column("duplicate_of", _ID, "smallest id of the site's pages with the same content, if not its own", True),
         Column("fetched_at", _TIME, "when the last answer was asked for", True),

@@ -1,0 +1,32 @@
+"""The front door: a converted crawl goes in, its statistics come out as sections."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from nephila.config.sections import Stats
+from nephila.engine import Engine
+from nephila.stats.section import Section
+from nephila.stats.tables import Tell, ask, open_tables
+from nephila.store.folder import CrawlFolder
+
+
+@dataclass(frozen=True, slots=True)
+class StatsReport:
+    """Every table, and how long counting took."""
+
+    seconds: float
+    folder: str
+    tables: tuple[Section, ...]
+
+
+def run(config: Stats, folder: CrawlFolder, engine: Engine, tell: Tell | None = None) -> StatsReport:
+    """Count; nothing of the crawl is changed, and a crawl may run beside it."""
+    started = time.monotonic()
+    with open_tables(config, folder, engine.workers) as duck:
+        tables = ask(duck, config, tell or _silence)
+    return StatsReport(round(time.monotonic() - started, 3), str(folder.path), tables)
+
+
+def _silence(what: str, done: int, of: int) -> None: ...

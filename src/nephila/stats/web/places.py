@@ -1,0 +1,48 @@
+"""Countries: by the suffix of a name, and, where ranges of addresses are configured, by the address that was asked."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nephila.stats.question import Question, question
+from nephila.stats.section import Plot
+
+QUESTIONS: Final[tuple[Question, ...]] = (
+    question(
+        "countries", "Countries by suffix",
+        """Sites and downloaded pages by the country of the top-level domain (two letters; uk is GB); names under
+        com, org and
+        the like belong to none.""",
+        """
+        SELECT CASE WHEN NOT regexp_matches(suffix, '^[a-z]{2}$') THEN 'none'
+                    WHEN suffix = 'uk' THEN 'GB' ELSE upper(suffix) END AS country,
+               count(*) AS sites, coalesce(sum(downloaded), 0) AS pages, count(*) / sum(count(*)) OVER () AS share
+        FROM (SELECT site_id, split_part(regexp_extract(url, '^[a-z]+://([^:/]*)', 1), '.', -1) AS suffix FROM sites)
+        LEFT JOIN (SELECT site_id, count(*) AS downloaded FROM pages WHERE state = 'OK' GROUP BY site_id)
+                  USING (site_id)
+        GROUP BY country
+        ORDER BY sites DESC, country
+        """,
+        "country sites:count pages:count share:share", Plot("bars", "country", ("sites",), "", "sites"),
+    ),
+)  # fmt: skip
+
+BY_ADDRESS: Final = question(
+    "countries_by_address", "Countries by address",
+    """Sites by the country whose range of IPv4 addresses holds theirs. `address_ranges` (first, last, country) is
+    read from
+    the files that stats.country_ranges names.""",
+    """
+    WITH numbered AS (
+        SELECT site_id, list_reduce(list_transform(string_split(address, '.'), lambda part: CAST(part AS BIGINT)),
+                                    lambda number, part: number * 256 + part) AS number
+        FROM sites WHERE regexp_matches(address, '^[0-9]+(\\.[0-9]+){3}$')
+    )
+    SELECT CASE WHEN number <= last THEN country ELSE 'in no range' END AS country, count(*) AS sites,
+           count(*) / sum(count(*)) OVER () AS share
+    FROM numbered ASOF LEFT JOIN address_ranges ON number >= first
+    GROUP BY ALL
+    ORDER BY sites DESC, country
+    """,
+    "country sites:count share:share", Plot("bars", "country", ("sites",), "", "sites"), "S1-8",
+)  # fmt: skip
