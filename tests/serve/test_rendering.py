@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nephila.serve.pages import link
 from nephila.serve.parameters import Parameter, WrongParameter, read_query
 from nephila.serve.remembering import Remembered
-from nephila.serve.rendering import duration, inert, make_environment, moment, number, size
+from nephila.inert import inert
+from nephila.serve.rendering import duration, make_environment, moment, number, size
 
 TEMPLATE = make_environment().from_string(
     '<p title="{{ text }}">{{ text }}</p>{% for each in [text] %}{{ each }}{% endfor %}'

@@ -18,7 +18,7 @@ class Row(NamedTuple):
 
 COMMANDS: Final[dict[str, Row]] = {
     "demo": Row("demo", "The whole circle on a small web served on this machine."),
-    "run": Row("run", "Crawl, convert, rank and index: the main job, from seeds to search."),
+    "run": Row("run", "Crawl, convert, rank, index and report: the main job, from seeds to search."),
     "crawl": Row("crawl", "Collect a web; run again to go on, kill it and nothing is lost."),
     "convert": Row("convert", "From archive to tables: pages, links, sites, with ids that never change."),
     "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
@@ -27,6 +27,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "search": Row("search", "Search the pages: words, phrases, site:, domain:, community:, lang:, dates."),
     "schedule": Row("schedule", "When servers are quiet: S2's policies simulated, learnt loads, tonight's plan."),
     "stats": Row("stats", "The web as found, in tables with their SQL: the survey's six, and what else it is made of."),
+    "report": Row("report", "The statistics as one HTML file with plots, to keep, send and print."),
     "load": Row("load", "The tables into a DuckDB file or a PostgreSQL database."),
     "export": Row("export", "The tables as CSV or JSON Lines, or as the paper's own files."),
     "serve": Row("serve", "The crawl in your browser: live figures, sites, search, ranks, statistics."),

@@ -21,8 +21,8 @@ def command(common: Common) -> int:
     """Run the whole circle on a small web that this machine serves to itself; no internet is needed.
 
     The lab's web is served on 127.0.0.0/8, collected, compared with its truth, URL by URL, converted to tables,
-    ranked, indexed, and shown: at the end the web pages are served and their address is printed, until Ctrl-C. With
-    CI=1 in the environment, or --json, it does not stay: all pages are visited by itself, and it ends.
+    ranked, indexed, described, and shown: at the end the web pages are served and their address is printed, until
+    Ctrl-C. With CI=1 in the environment, or --json, it does not stay: all pages are visited by itself, and it ends.
 
     The folder is ./demo unless -C names another one; an earlier demo there is replaced. Exit code 0 only if every
     step brought its output.
@@ -47,6 +47,7 @@ def command(common: Common) -> int:
             f"  nephila why URL -C {directory}/crawl      with a URL of {directory}/crawl/seeds.out\n"
             f"  nephila rank --why URL -C {directory}/crawl\n"
             f"  nephila search 검색 -C {directory}/crawl\n"
+            f"  nephila stats -C {directory}/crawl --no-sql\n"
             f"  ls {directory}/crawl/tables {directory}/crawl/archive"
         )
     else:

@@ -1,4 +1,4 @@
-"""`nephila run`: the main job, from seeds to a searchable crawl."""
+"""`nephila run`: the main job, from seeds to a searchable crawl and its report."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nephila.crawl.report import CrawlReport
     from nephila.rank.report import RankReport
     from nephila.search.index import IndexReport
+    from nephila.stats.report.make import ReportReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +33,26 @@ class RunReport:
     convert: ConvertReport | None = None
     rank: RankReport | None = None
     index: IndexReport | None = None
+    report: ReportReport | None = None
 
 
 @click.command()
 @seed_options
 @common_options
 def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> int:
-    """Crawl, convert, rank and index: from seeds to pages that can be searched.
+    """Crawl, convert, rank, index and report: from seeds to pages that can be searched, and a page about them.
 
     \b
         nephila run https://www.example.org/ --set crawl.mode=sites --set net.contact=you@example.org
         nephila search WORDS
         nephila serve
 
-    It is `nephila crawl`, `nephila convert`, `nephila rank` and `nephila index` in a row, with the same settings. Run
-    it again and each room goes on where it was: what was collected is not asked for again, what is new is taken in.
-    Ctrl-C during the crawl ends it there; the same command goes on.
+    It is `nephila crawl`, `nephila convert`, `nephila rank`, `nephila index` and `nephila report` in a row, with the
+    same settings. Run it again and each room goes on where it was: what was collected is not asked for again, what is
+    new is taken in. Ctrl-C during the crawl ends it there; the same command goes on.
     """
     from nephila.cli import convert, crawl_view, index, rank_view
+    from nephila.cli import report as report_view
     from nephila.engine import open_engine
     from nephila.jobs.refine import refine
     from nephila.store.folder import CrawlFolder
@@ -72,7 +75,7 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> 
     if shows:
         click.echo("\r" + " " * 12 + "\r", nl=False, err=True)
     seconds = round(time.monotonic() - started, 3)
-    report = RunReport(seconds, crawled, refined.convert, refined.rank, refined.index)
+    report = RunReport(seconds, crawled, refined.convert, refined.rank, refined.index, refined.report)
     if common.as_json:
         emit_json(report)
         return 0
@@ -80,5 +83,6 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> 
     emit(convert.as_text(refined.convert))
     emit(rank_view.as_text(refined.rank))
     emit(index.as_text(refined.index))
+    emit(report_view.as_text(refined.report))
     emit(f"Next: `nephila search WORDS -C {common.directory}`, `nephila serve -C {common.directory}`.")
     return 0

@@ -1,8 +1,8 @@
 """The whole circle on a small web served on this machine: every step must really produce its output.
 
 Serve the lab's web, collect it, compare what was collected with the lab's truth, URL by URL, convert it to tables,
-rank its pages, index them, look for the first of them by its title, and serve the web pages, which are all visited
-once. Delays are 0 here, because the web is ours; everything else is as in a real crawl.
+rank its pages, index them, look for the first of them by its title, describe them in a report, and serve the web pages,
+which are all visited once. Delays are 0 here, because the web is ours; everything else is as in a real crawl.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from nephila.rank.run import run as rank
 from nephila.search.index import IndexReport
 from nephila.search.index import run as index
 from nephila.search.searching import Searcher
+from nephila.stats.report.make import ReportReport, make_report
 from nephila.store.folder import CrawlFolder
 from nephila.store.opened import OpenedCrawl
 
@@ -54,6 +55,7 @@ class DemoReport:
     rank: RankReport
     index: IndexReport
     title_place: int  # of the page that was looked for by its title; 0 where it was not found
+    report: ReportReport
     serve: Visited
     seconds: float
     folder: str
@@ -65,7 +67,8 @@ class DemoReport:
         converted = self.convert.pages == self.crawl.pages and self.convert.links > 0
         ranked = self.rank.pages > 0 and abs(self.rank.total - 1) < 1e-9 and Path(self.rank.file).is_file()
         searched = self.index.pages > 0 and self.title_place == 1
-        return collected and converted and ranked and searched and not self.serve.problems
+        described = self.report.plots > 0 and Path(self.report.file).is_file()
+        return collected and converted and ranked and searched and described and not self.serve.problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,10 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
     place = _place_by_title(opened.folder, top_page)
     result = f"{indexed.pages:,} pages; by its title the first is found at place {place}"
     done(Step("index", result, indexed.seconds))
+    with open_engine("inline", agents) as engine:
+        described = make_report(config.stats, opened.folder, engine, time.time())
+    result = f"{described.tables} tables, {described.plots} plots in {described.size_bytes / 1000:,.0f} KB of HTML"
+    done(Step("report", result, described.seconds))
     serve_started = time.monotonic()
     listening = open_server(opened.folder, replace(config, serve=Serve(port=0)), None)
     with listening.in_background() as url:
@@ -133,6 +140,7 @@ def demo(directory: Path, engine_name: str, agents: int, done: Callable[[Step], 
         rank=ranked,
         index=indexed,
         title_place=place,
+        report=described,
         serve=visited,
         seconds=round(time.monotonic() - started, 1),
         folder=str(directory),

@@ -1,4 +1,4 @@
-"""From what was collected to what can be searched: tables, ranks and index, one room after the other.
+"""From what was collected to what can be searched and read: tables, ranks, index and report, one room after the other.
 
 Files lie between the rooms, so that a run that is killed here goes on with the same command: each room completes what
 it had begun and takes what is new.
@@ -6,6 +6,7 @@ it had begun and takes what is new.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from nephila.rank.report import RankReport
 from nephila.rank.run import run as rank
 from nephila.search.index import IndexReport
 from nephila.search.index import run as index
+from nephila.stats.report.make import ReportReport, make_report
 from nephila.store.folder import CrawlFolder
 
 
@@ -27,15 +29,18 @@ class Refined:
     convert: ConvertReport
     rank: RankReport
     index: IndexReport
+    report: ReportReport
 
 
 def refine(
     config: Config, folder: CrawlFolder, engine: Engine, begins: Callable[[str], None] = lambda room: None
 ) -> Refined:
-    """Convert, rank and index a crawl; `begins` is told which room is next."""
+    """Convert, rank, index and describe a crawl; `begins` is told which room is next."""
     begins("convert")
     converted = convert(config.convert, config.links, folder, engine)
     begins("rank")
     ranked = rank(config.rank, folder, engine)
     begins("index")
-    return Refined(converted, ranked, index(config.search, folder, engine))
+    indexed = index(config.search, folder, engine)
+    begins("report")
+    return Refined(converted, ranked, indexed, make_report(config.stats, folder, engine, time.time()))

@@ -36,7 +36,8 @@ def visit_all(url: str, *, top_page: str, words: str) -> Visited:
         (copy, lambda text: "A copy from the archive" in text),
         (copy.replace("/copy?", "/copy/content?"), lambda text: "<" in text),
         ("/ranks", lambda text: top_page.partition("?")[0] in text),
-        ("/statistics", lambda text: "Language" in text),
+        ("/statistics", lambda text: 'src="/report"' in text),
+        ("/report", lambda text: "Languages" in text and "<svg" in text),
         ("/api/openapi.json", lambda text: "openapi" in msgspec.json.decode(text)),
         ("/metrics", lambda text: "nephila_pages_total" in text),
     ]

@@ -7,30 +7,19 @@ that no template can forget it.
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-_ACTING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+from nephila.inert import finalize
+
 _ASSETS: Final = {
     "style.css": "text/css; charset=utf-8",
     "nephila.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
-
-
-def inert(text: str) -> str:
-    """Text of the web with every character that acts written out."""
-    return _ACTING.sub(lambda found: f"⟨{ord(found[0]):04x}⟩", text)
-
-
-def _finalize(value: object) -> object:
-    if value is None:
-        return ""
-    return inert(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def number(value: float) -> str:
@@ -81,7 +70,7 @@ def make_environment() -> Environment:
         loader=PackageLoader("nephila.serve", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalize,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )

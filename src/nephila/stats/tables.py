@@ -18,7 +18,7 @@ from nephila.stats.address_ranges import create_ranges
 from nephila.stats.power_law import PowerLaw, fit
 from nephila.stats.question import Question, question
 from nephila.stats.section import Cell, Mark, Section
-from nephila.stats.web import chapters, linking, places
+from nephila.stats.web import LINKS, chapters, linking
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.duck import open_duck
 from nephila.store.tables.views import create_views
@@ -61,21 +61,19 @@ def open_tables(config: Stats, folder: CrawlFolder, threads: int) -> Iterator[An
 
 def ask(duck: Any, config: Stats, tell: Tell) -> tuple[Section, ...]:
     """All sections of the web as found."""
-    asked = list(chapters(config.top))
-    if config.country_ranges:
-        asked = [
-            (name, (*questions, places.BY_ADDRESS) if places.QUESTIONS[0] in questions else questions)
-            for name, questions in asked
-        ]
+    ranked = "ranks" in {row[0] for row in duck.execute("SELECT view_name FROM duckdb_views()").fetchall()}
+    asked = chapters(config.top, by_address=bool(config.country_ranges), ranked=ranked)
     of = sum(len(questions) for _, questions in asked) + 1
+    tell(_HISTOGRAMS.title, 0, of)
+    laws = _laws(duck)
     sections: list[Section] = []
     for group, questions in asked:
         for each in questions:
-            tell(each.title, len(sections), of)
-            sections.append(each.answered(group, rows_of(duck, each)))
-    tell(_HISTOGRAMS.title, of - 1, of)
-    laws = _laws(duck)
-    return (*(_with_law(section, laws) for section in sections), _law_section(asked[-1][0], laws))
+            tell(each.title, len(sections) + 1, of)
+            sections.append(_with_law(each.answered(group, rows_of(duck, each)), laws))
+        if group == LINKS:
+            sections.append(_law_section(group, laws))
+    return tuple(sections)
 
 
 def rows_of(duck: Any, each: Question) -> list[tuple[Cell, ...]]:

@@ -49,16 +49,23 @@ SUMMARY: Final[tuple[Question, ...]] = (
         "figure value:number", paper="S1-33",
     ),
     question(
-        "requests_by_day", "Requests by day",
-        """Visits of every kind, robots.txt among them, by the day (UTC) they began.""",
+        "requests", "Requests over time",
+        """Visits of every kind, robots.txt among them, by when they began (UTC), in 48 spans of equal length.""",
         """
-        SELECT strftime("at", '%Y-%m-%d') AS day, count(*) AS visits, count(*) FILTER (outcome = 'ok') AS ok,
-               sum(wire_bytes) AS received
-        FROM visits
-        GROUP BY day
-        ORDER BY day
+        WITH spans AS (
+            SELECT min(epoch("at")) AS first,
+                   greatest(1, ceil((max(epoch("at")) - min(epoch("at")) + 1) / 48)) AS width_s
+            FROM visits
+        )
+        SELECT strftime(make_timestamp(CAST((first + span * width_s) * 1e6 AS BIGINT)), '%m-%d %H:%M:%S') AS begun,
+               visits, ok, received, visits / width_s AS per_second
+        FROM (SELECT floor((epoch("at") - (SELECT first FROM spans)) / (SELECT width_s FROM spans)) AS span,
+                     count(*) AS visits, count(*) FILTER (outcome = 'ok') AS ok, sum(wire_bytes) AS received
+              FROM visits GROUP BY span), spans
+        ORDER BY span
         """,
-        "day visits:count ok:count received:bytes", Plot("columns", "day", ("visits",), "day", "visits"),
+        "begun visits:count ok:count received:bytes per_second:number",
+        Plot("columns", "begun", ("per_second",), "", "visits per second"),
     ),
 )  # fmt: skip
 
@@ -141,7 +148,7 @@ ORDER BY list_position(['cErr', 'dErr/dTim', 'code', 'OK', 'rest'], response)
         ORDER BY step
         """,
         "from_byte:bytes documents:count share:share cumulative:share mean_size:bytes",
-        Plot("columns", "from_byte", ("documents",), "size from", "documents, logarithmic"), "S1-30",
+        Plot("columns", "from_byte", ("documents",), "bytes, from", "documents"), "S1-30",
     ),
     question(
         "visible_bytes", "What a reader sees of a page",
