@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nephila.inert import inert
 from nephila.serve.pages import link
 from nephila.serve.parameters import Parameter, WrongParameter, read_query
 from nephila.serve.remembering import Remembered
-from nephila.inert import inert
 from nephila.serve.rendering import duration, make_environment, moment, number, size
 
 TEMPLATE = make_environment().from_string(
