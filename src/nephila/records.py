@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -113,6 +114,25 @@ def network_state(outcome: Outcome, reason: str = "") -> NetworkState:
             _STATES.get(Outcome(cause), NetworkState.NOT_REQUESTED) if cause in _CAUSES else NetworkState.NOT_REQUESTED
         )
     return _STATES.get(outcome, NetworkState.NOT_REQUESTED)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTurn:
+    """What an hour's plan says of one site; plans list sites in the order in which they take places (S2-1)."""
+
+    site: int
+    slot: int
+    quota_s: float  # how long it may keep its place in this hour; infinite = to its end
+    stays: bool  # keeps its place at the hour change if it has one (S2-13)
+    expected_s: float  # seconds to the first byte that are usual at this hour; 0 = not known
+
+
+@dataclass(frozen=True, slots=True)
+class HourPlan:
+    """One hour's order of all sites that are open; made anew at each hour change (S2-12)."""
+
+    hour: int  # since 1970
+    turns: tuple[SiteTurn, ...]
 
 
 class LinkKind(StrEnum):

@@ -17,6 +17,8 @@ from nephila.cli.output import emit, emit_json
 if TYPE_CHECKING:
     from nephila.crawl.report import CrawlReport
 
+POLICIES = ("off", "random", "sorting", "hybrid", "index", "lp")
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -32,13 +34,18 @@ def seed_options(function: Callable[P, R]) -> Callable[P, R]:
         metavar="FILE",
         help="A text file with one seed per line; may be repeated. A crawl's seeds.out is one.",
     )
-    return click.argument("seeds", nargs=-1, metavar="[SEED]...")(file(function))
+    policy = click.option(
+        "--policy",
+        type=click.Choice(POLICIES),
+        help="Order sites by the hour of the day (`nephila schedule`); off by default.",
+    )
+    return click.argument("seeds", nargs=-1, metavar="[SEED]...")(file(policy(function)))
 
 
 @click.command()
 @seed_options
 @common_options
-def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> int:
+def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None) -> int:
     """Collect the web that the seeds lead to, politely and exactly once.
 
     A seed is a URL or a host name. Links to other sites are followed too, unless you say otherwise:
@@ -56,7 +63,7 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> 
     """
     from nephila.cli.crawl_view import as_text
 
-    report = collect(common, seeds, files)
+    report = collect(common, seeds, files, policy)
     if common.as_json:
         emit_json(report)
     else:
@@ -64,24 +71,27 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> 
     return INTERRUPTED if report.how == "interrupted" else 0
 
 
-def collect(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> CrawlReport:
+def collect(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None = None) -> CrawlReport:
     """Begin or resume the crawl, with a view of it where somebody looks."""
     from nephila.cli.crawl_view import LiveView, refused_sentence
+    from nephila.config.layers import Layer
     from nephila.crawl.run import open_crawl, run
     from nephila.crawl.seeds import read_seed_file
     from nephila.engine import open_engine
+    from nephila.jobs.planned import make_planner
 
     lines = [(seed, "the command line") for seed in seeds]
     for file in files:
         lines += read_seed_file(file)
     agents = common.agents or os.cpu_count() or 1
-    opened, seed_list = open_crawl(common.directory, common.layers(), lines, agents)
+    layers = [*common.layers(), *([Layer("--policy", {"schedule.policy": policy})] if policy is not None else [])]
+    opened, seed_list = open_crawl(common.directory, layers, lines, agents)
     try:
         if seed_list.refused:
             click.echo(f"nephila: {refused_sentence(seed_list)}", err=True)
         if opened.effective.config.politeness.connections_per_site > 1:
             click.echo("nephila: politeness.connections_per_site is above 1: only for sites that are yours.", err=True)
         with open_engine(common.engine, agents) as engine, LiveView(quiet=common.quiet, to=sys.stderr) as view:
-            return run(opened, seed_list, engine, agents, view.show)
+            return run(opened, seed_list, engine, agents, view.show, make_planner(opened))
     finally:
         opened.lock.release()

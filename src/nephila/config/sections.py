@@ -300,6 +300,29 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """At which hours sites are collected (S2). A place is room for one site: crawl.active_sites of each agent."""
+
+    policy: Literal["off", "random", "sorting", "hybrid", "index", "lp"] = _key(
+        "off",
+        "off: as found; sorting: least load first (S2-5); hybrid: S2's table; index: best hours first; lp: by quotas",
+        changeable=True,
+    )
+    step_five: Literal["next", "later"] = _key(
+        "next", "hybrid stops a site before an hour that is worse than the next, or than any later one (S2-13)",
+        changeable=True,
+    )  # fmt: skip
+    learn: bool = _key(True, "keep how quickly sites answer at each hour of the day", changeable=True)
+    half_life: Annotated[float, Unit(parse_duration, DURATION_FORM), Field(gt=0, allow_inf_nan=False)] = _key(
+        7 * 86_400.0, "what was measured so long ago counts half", changeable=True
+    )
+    slower: Annotated[float, Field(ge=1, le=1000)] = _key(
+        4.0, "a site that answers so many times slower than expected gives its place back for the hour (S2-17)",
+        changeable=True,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """How pages are indexed and found. A score is relevance × (1 + rank_weight × log2(1 + rank / mean rank))."""
 
@@ -369,6 +392,7 @@ class Config:
     archive: Archive = field(default_factory=Archive)
     convert: Convert = field(default_factory=Convert)
     rank: Rank = field(default_factory=Rank)
+    schedule: Schedule = field(default_factory=Schedule)
     search: Search = field(default_factory=Search)
     stats: Stats = field(default_factory=Stats)
     serve: Serve = field(default_factory=Serve)

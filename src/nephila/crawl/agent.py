@@ -19,6 +19,7 @@ from nephila.config.sections import Config
 from nephila.crawl.collecting import PAGES_PURSE, Collecting
 from nephila.crawl.fetcher import user_agent
 from nephila.crawl.group import Group
+from nephila.crawl.hour_notes import keep_noting
 from nephila.crawl.messages import (
     Block,
     Exhausted,
@@ -34,6 +35,7 @@ from nephila.crawl.messages import (
     OrdersApplied,
     Pause,
     Progress,
+    Serve,
     SlowSite,
     Stop,
     Stopped,
@@ -53,6 +55,7 @@ from nephila.store.control import NOTHING_ASKED, Control
 from nephila.store.database import sqlite_errors
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
+from nephila.store.hour_figures import HoursFile, hours_path
 from nephila.store.space import Reserve
 
 REPORT_EVERY_S: Final = 0.5
@@ -72,6 +75,7 @@ class AgentArgument:
     config: Config
     begins_run: bool  # False: it takes the place of an agent that died; what sleeps goes on sleeping
     control: Control = NOTHING_ASKED
+    is_planned: bool = False  # plans will come; the first is waited for
 
 
 async def agent(channel: Channel, argument: AgentArgument) -> None:
@@ -92,6 +96,7 @@ async def agent(channel: Channel, argument: AgentArgument) -> None:
 class Agent:
     def __init__(self, channel: Channel, argument: AgentArgument, folder: CrawlFolder) -> None:
         self._channel = channel
+        self._folder = folder
         self._number = argument.number
         self._begins_run = argument.begins_run
         config = argument.config
@@ -108,7 +113,7 @@ class Agent:
             self.setup, self.slots, self._outgoing.put_nowait, self._fail, max_open=_open_files()
         )
         self.collecting.paused, self.collecting.blocked = argument.control.paused, argument.control.blocked
-        self._places = Places(self.collecting, self.slots)
+        self._places = Places(self.collecting, self.slots, waits_for_plan=argument.is_planned)
         self._ordered = Ordered(self.collecting, self._places)
         self._ended = asyncio.Event()
         self._pulse = Pulse()
@@ -118,7 +123,7 @@ class Agent:
         for committer in committers:
             committer.add_done_callback(self._committer_ended)
         others: list[asyncio.Task[Any]] = [
-            asyncio.create_task(work) for work in (self._send_all(), self._listen(), self._report())
+            asyncio.create_task(work) for work in (self._send_all(), self._listen(), self._report(), self._learn())
         ]
         for task in others:
             task.add_done_callback(self._committer_ended)
@@ -153,7 +158,7 @@ class Agent:
             states = ("waiting", "asleep") if self._begins_run else ("waiting",)
             for site in slot.state.numbers_in(*states):
                 self._places.enqueue(slot.number, site)
-        self._places.fill()
+        self._places.begin()
 
     async def _finish(self, committers: list[asyncio.Task[None]]) -> None:
         """Let requests on the wire end, within bounds, and commit everything."""
@@ -218,6 +223,8 @@ class Agent:
                         self.collecting.lending.lent(message)
                     case GaveBack():
                         self.collecting.lending.take_back(message)
+                    case Serve():
+                        self._places.serve(message)
                     case Stop():
                         return
                     case _:
@@ -226,6 +233,12 @@ class Agent:
             self._fail(error)
         finally:
             self._ended.set()
+
+    async def _learn(self) -> None:
+        """Keep how quickly sites answer at this hour of the day."""
+        half_life_s = self._config.schedule.half_life
+        path = hours_path(self._folder, f"{min(self.slots):02}")
+        await keep_noting(self.setup.hours, lambda: HoursFile(path, half_life_s), self.setup.clock)
 
     async def _report(self) -> None:
         while True:
@@ -254,6 +267,7 @@ class Agent:
             memory_growth_bytes=max(0, memory.most_bytes - self._pulse.started.now_bytes),
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),
             out_of_room=any(slot.out_of_room for slot in self.slots.values()),
+            suspensions=self._places.suspensions,
         )
 
     def _committed(self, slot: Slot, group: Group, parcels: list[Parcel]) -> None:

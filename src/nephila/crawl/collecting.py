@@ -195,6 +195,16 @@ class Collecting:
         context.failed_runs += reason != BLOCKED_BY_HAND
         self._leave(context, "asleep", outcome.value, reason)
 
+    def put_back(self, context: SiteContext) -> None:
+        """The site leaves memory unfinished; all it brought is on disk."""
+        slot = self.slot_of(context)
+        slot.keep(self.row(context, "waiting"))
+        slot.group.opened.append(context.number)  # it stands in line again once this is on disk
+        self.comparing[context.slot].forget(context)
+        self.asking.let_rest(context)
+        del self.contexts[context.number]
+        self.asking.close_idle(context)
+
     def _leave(
         self, context: SiteContext, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None
     ) -> None:

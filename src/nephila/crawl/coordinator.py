@@ -19,6 +19,7 @@ from nephila.crawl.agent import AgentArgument, agent
 from nephila.crawl.control import LOOK_EVERY_S, news
 from nephila.crawl.disk_room import DiskRoom
 from nephila.crawl.fetcher import lacks_contact, needs_contact
+from nephila.crawl.hourly import PLANNED_SITES, Hourly, Planner
 from nephila.crawl.messages import (
     Borrow,
     Exhausted,
@@ -33,6 +34,7 @@ from nephila.crawl.messages import (
     Orders,
     OrdersApplied,
     Progress,
+    Serve,
     Starved,
     Stop,
     Stopped,
@@ -111,7 +113,7 @@ class Traffic:
 class Coordinator:
     def __init__(
         self, config: Config, setup: Setup, sites: SiteList, engine: Engine, folder: CrawlFolder, agents: int, *,
-        bytes_before: int, on_progress: Callable[[Coordinator], None],
+        bytes_before: int, on_progress: Callable[[Coordinator], None], planner: Planner | None = None,
     ) -> None:  # fmt: skip
         self._config = config
         self._setup = setup
@@ -135,6 +137,7 @@ class Coordinator:
         self._looking_up: set[int] = set()
         self._located: list[Located] = []
         self._quota = Quota(config.crawl, sites, self._send_orders, self._send_to_slot, self._send_to_all)
+        self.hourly = self._make_hourly(planner) if planner is not None else None
         self._how: HowEnded | None = None
         self._failure: BaseException | None = None
         self._event = asyncio.Event()
@@ -149,6 +152,8 @@ class Coordinator:
             for number in range(self._agents):
                 await self._start(number, tuple(slots[number :: self._agents]))
             self._spawn(self._hand_out())
+            if self.hourly is not None:
+                self._spawn(self.hourly.run())
             while self._how is None and self._failure is None:
                 await self._obey()
                 self._check(time.monotonic() - started)
@@ -239,8 +244,9 @@ class Coordinator:
 
     async def _start(self, number: int, slots: tuple[int, ...]) -> None:
         argument = AgentArgument(
-            number, str(self._folder.path), slots, self._config, number not in self._died, self.control
-        )
+            number, str(self._folder.path), slots, self._config, number not in self._died, self.control,
+            is_planned=self.hourly is not None,
+        )  # fmt: skip
         [handle] = await self._engine.spawn(agent, [argument])
         member = Member(number, slots, handle, argument.control)
         self.members.append(member)
@@ -291,6 +297,8 @@ class Coordinator:
                 orders = await self._durably(lambda: self.sites.undelivered(message.slot, message.applied))
                 await self._send_orders(orders)
                 await self._quota.came_up(message.slot, message.sent)
+                if self.hourly is not None:
+                    await self.hourly.came_up(message.slot)
             case Starved():
                 await self._quota.starves(message.slot, message.purse)
             case Borrow() | GaveBack() | Lent():
@@ -311,7 +319,7 @@ class Coordinator:
         async with member.speaking:
             await member.handle.send(frame)
 
-    async def _send_to_slot(self, message: GiveBack) -> None:
+    async def _send_to_slot(self, message: GiveBack | Serve) -> None:
         member = self._owner(message.slot)
         if member is not None:
             await self._send(member, message)
@@ -397,7 +405,18 @@ class Coordinator:
     def _room(self) -> int:
         """How many sites the agents can take; two per place in memory, so that none waits for the next parcel."""
         places = 2 * self._config.crawl.active_sites * self._agents
+        if self.hourly is not None:
+            places = max(places, PLANNED_SITES)
         return max(0, places - self.sites.leased() - len(self._looking_up))
+
+    def _make_hourly(self, planner: Planner) -> Hourly:
+        return Hourly(
+            planner, self._setup.clock, self._config.crawl.active_sites,
+            agents=lambda: [member.slots for member in self.members],
+            open_sites=self.sites.leased,
+            all_found=lambda: not self._looking_up and not self._located and not self.sites.new_sites(1, set()),
+            send=self._send_to_slot,
+        )  # fmt: skip
 
     async def _look_up(self, site: WaitingSite) -> None:
         found = await self._setup.resolver.resolve(host_of(site.url))

@@ -32,9 +32,11 @@ from nephila.crawl.site import (
     Refuse,
     SiteContext,
     Step,
+    Suspend,
     Wait,
     next_step,
 )
+from nephila.crawl.suspending import Suspending
 from nephila.records import Outcome
 
 
@@ -49,12 +51,15 @@ class Turn:
 class Lane:
     """All sites of an agent on one address."""
 
-    def __init__(self, address: str, pace: Pace, collecting: Collecting, ended: Callable[[Lane], None]) -> None:
+    def __init__(
+        self, address: str, pace: Pace, collecting: Collecting, suspending: Suspending, ended: Callable[[Lane], None]
+    ) -> None:
         self.address = address
         self.pace = pace
         self.contexts: deque[SiteContext] = deque()
         self.asking = 0  # requests under way
         self._collecting = collecting
+        self._suspending = suspending
         self._ended = ended
         self._changed = asyncio.Event()
         self._workers: set[asyncio.Task[None]] = set()
@@ -121,6 +126,9 @@ class Lane:
             case Ended():
                 if await collecting.end(context, alone=len(self.contexts) == 1):
                     self.contexts.remove(context)
+            case Suspend():
+                if await self._suspending.suspend(context):
+                    self.contexts.remove(context)
             case Load():
                 await collecting.load(context)
             case Refuse():
@@ -139,6 +147,7 @@ class Lane:
                     stays = await collecting.ask(self, context, step)
                 finally:
                     self.asking -= 1
+                self._suspending.answered(context)
                 if not stays:
                     self.contexts.remove(context)
             case Wait():
@@ -167,6 +176,8 @@ class Lane:
             return GiveUp(Outcome.DEFERRED_HOST, BLOCKED_BY_HAND)
         if self._collecting.paused or context.busy:
             return Wait(float("inf"))
+        if self._suspending.leaves(context, now):
+            return Suspend()
         step = next_step(context, now, setup.clock.now(), obey_robots=setup.obeys_robots)
         if isinstance(step, AskPage | Refuse | Ended | Load):
             return self._collecting.before_page(context, step)

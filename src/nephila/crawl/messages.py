@@ -181,6 +181,7 @@ class Progress(msgspec.Struct, frozen=True, tag="progress"):
     memory_bytes: int = 0
     memory_growth_bytes: int = 0
     out_of_room: bool = False
+    suspensions: int = 0  # sites that gave their place to another before they were complete
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
@@ -200,6 +201,18 @@ class Block(msgspec.Struct, frozen=True, tag="block"):
     sites: tuple[str, ...]
 
 
+class Serve(msgspec.Struct, frozen=True, tag="serve"):
+    """The order in which a slot's sites take places from now on (`hourly`); one entry per site in each column."""
+
+    slot: int
+    hour: int
+    ranks: tuple[int, ...]  # among all sites of the agent
+    sites: tuple[int, ...]
+    quotas_s: tuple[float, ...]
+    stays: tuple[bool, ...]
+    expected_s: tuple[float, ...]
+
+
 class Stop(msgspec.Struct, frozen=True, tag="stop"):
     """Finish what is on the wire, commit, and end."""
 
@@ -210,7 +223,7 @@ class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
     agent: int
 
 
-ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Lend | Lent | GaveBack | Pause | Block | Stop
+ToAgent = Orders | FindingsApplied | GiveBack | Exhausted | Lend | Lent | GaveBack | Pause | Block | Serve | Stop
 ToCoordinator = Findings | OrdersApplied | Hello | Starved | Borrow | Lent | GaveBack | Progress | Failed | Stopped
 
 _ENCODER: Final = msgspec.msgpack.Encoder()

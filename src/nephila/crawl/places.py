@@ -15,17 +15,23 @@ from typing import Final
 from nephila.crawl.collecting import Collecting
 from nephila.crawl.group import SiteRow
 from nephila.crawl.lane import Lane
+from nephila.crawl.messages import Serve
 from nephila.crawl.outcome import patience_s, start_next_time
 from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_delay_after, after_restart
 from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
+from nephila.crawl.suspending import Suspending
 from nephila.crawl.trapped import SiteTraps
+from nephila.crawl.turns import Turns
 
 OPENED_AT_ONCE: Final = 50
 MOST_PACES: Final = 10_000
 """Addresses without a lane, after which those that may be asked again are forgotten."""
 
+
+PLAN_WITHIN_S: Final = 10.0
+"""Real seconds that a run with a policy waits for its first plan."""
 
 MOST_ON_A_LANE: Final = 32
 """Sites of one address in memory at once. They take turns, so more would gain nothing, and each turn asks them all:
@@ -35,7 +41,7 @@ a thousand names on one address (F10) would hold the loop up."""
 class Places:
     """The sites of one agent that are collected now, and those that wait for it."""
 
-    def __init__(self, collecting: Collecting, slots: Mapping[int, Slot]) -> None:
+    def __init__(self, collecting: Collecting, slots: Mapping[int, Slot], *, waits_for_plan: bool = False) -> None:
         self._collecting = collecting
         self._setup = collecting.setup
         self._slots = slots
@@ -43,7 +49,9 @@ class Places:
         self._lanes: dict[str, Lane] = {}
         collecting.lending.lanes = self._lanes
         self._paces: dict[str, Pace] = {}  # of addresses without a lane, until they may be asked again
-        self._pending: deque[tuple[int, int]] = deque()
+        self._pending = Turns()
+        self._suspending = Suspending(collecting, self._pending)
+        self._waits_for_plan = waits_for_plan
         self._queued: set[int] = set()
         self._crowded: dict[str, deque[tuple[int, int]]] = {}  # sites whose address has enough to do
         self._closed = False
@@ -52,6 +60,10 @@ class Places:
     def pending(self) -> int:
         """Sites that wait for a place."""
         return len(self._pending) + sum(map(len, self._crowded.values()))
+
+    @property
+    def suspensions(self) -> int:
+        return self._suspending.count
 
     def wake(self, address: str | None = None) -> None:
         """Something new may be done, on one address or on any."""
@@ -70,6 +82,24 @@ class Places:
             for lane in lanes:
                 lane.cancel()
 
+    def begin(self) -> None:
+        """Fill places now, or when the first plan has come; one that does not come is not waited for long."""
+        if self._waits_for_plan:
+            asyncio.get_running_loop().call_later(PLAN_WITHIN_S, self._go_without_plan)
+        self.fill()
+
+    def _go_without_plan(self) -> None:
+        self._waits_for_plan = False
+        self.fill()
+
+    def serve(self, plan: Serve) -> None:
+        """A new hour, or new sites in this one: places are taken and given back in the order of the plan (S2-12)."""
+        self._pending.serve(plan)
+        self._waits_for_plan = False
+        self._suspending.hour_changed()
+        self.wake()
+        self.fill()
+
     def enqueue(self, slot: int, site: int) -> None:
         if site not in self._queued and site not in self._collecting.contexts:
             self._queued.add(site)
@@ -81,7 +111,8 @@ class Places:
         opened = 0
         while (
             not self._closed
-            and self._pending
+            and not self._waits_for_plan
+            and len(self._pending)
             and len(self._collecting.contexts) < self._setup.config.crawl.active_sites
         ):
             if opened == OPENED_AT_ONCE:
@@ -123,10 +154,13 @@ class Places:
         context.more_on_disk = context.more_on_disk or bool(late) or slot.lets_in
         self._collecting.contexts[row.site] = context
         self._collecting.comparing[slot.number].begin(context)
+        self._suspending.took_place(context)
         lane = self._lanes.get(row.address)
         if lane is None:
             pace = self._pace_of_address(slot, row.address)
-            lane = self._lanes[row.address] = Lane(row.address, pace, self._collecting, self._lane_ended)
+            lane = self._lanes[row.address] = Lane(
+                row.address, pace, self._collecting, self._suspending, self._lane_ended
+            )
             lane.add(context)
             lane.start()
         else:

@@ -79,6 +79,8 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
 def count_request(setup: Setup, context: SiteContext, fetched: Fetched) -> None:
     """Every request counts, whatever its role."""
     setup.counts.requests += 1
+    if setup.config.schedule.learn:
+        setup.hours.note(context.url, fetched)
     setup.counts.received_bytes += fetched.received_bytes
     setup.counts.outcomes[fetched.outcome.value] += 1
     context.received_bytes += fetched.received_bytes

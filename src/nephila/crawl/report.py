@@ -51,6 +51,8 @@ class CrawlReport:
     refused_links: dict[str, int] = field(default_factory=dict)  # too long, no URL, another scheme …; found so far
     outside: int = 0  # URLs of other sites that scope or a limit left out
     slowest: tuple[SlowestSite, ...] = ()
+    plans: int = 0  # made in this run by a policy (S2-12)
+    suspensions: int = 0  # sites that stopped in this run to go on at a better hour (S2-13)
     changes: tuple[str, ...] = field(default=())
 
 

@@ -18,6 +18,7 @@ from nephila.config.layers import Effective, Layer, lay, read_file
 from nephila.config.rendering import as_toml
 from nephila.config.resuming import Change, resume
 from nephila.crawl.coordinator import Coordinator, admission
+from nephila.crawl.hourly import Planner
 from nephila.crawl.mending import begun_without_database
 from nephila.crawl.report import CrawlReport, SlowestSite, pack
 from nephila.crawl.scope import compile_scope
@@ -83,16 +84,18 @@ def open_crawl(
 
 
 def run(
-    opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None = None
-) -> CrawlReport:
-    """Collect until done, stopped or limited; blocking."""
+    opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None = None,
+    planner: Planner | None = None,
+) -> CrawlReport:  # fmt: skip
+    """Collect until done, stopped or limited; blocking. A `planner` orders sites by the hour of the day."""
     with sqlite_errors(opened.folder.coordinator_database):
-        return uvloop.run(_run(opened, seeds, engine, agents, show))
+        return uvloop.run(_run(opened, seeds, engine, agents, show, planner))
 
 
 async def _run(
-    opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None
-) -> CrawlReport:
+    opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None,
+    planner: Planner | None,
+) -> CrawlReport:  # fmt: skip
     config = opened.effective.config
     setup = make_setup(config, make_clock(config))
     _check_whole(opened.folder)
@@ -110,7 +113,7 @@ async def _run(
         run_number = sites.begin_run(now, agents, json.dumps(changes))
         coordinator = Coordinator(
             config, setup, sites, engine, opened.folder, agents,
-            bytes_before=before.received_bytes, on_progress=shown.update,
+            bytes_before=before.received_bytes, on_progress=shown.update, planner=planner,
         )  # fmt: skip
         with _interruptible(coordinator):
             how = await coordinator.run()
@@ -201,6 +204,8 @@ class _Shown:
             refused_seeds=len(self._refused),
             refused_links=dict(sorted(totals.refused_links.items())),
             outside=totals.outside,
+            plans=coordinator.hourly.plans if coordinator.hourly is not None else 0,
+            suspensions=sum(progress.suspensions for progress in coordinator.progress()),
             slowest=tuple(SlowestSite(site.url, site.last_ms, site.waiting) for site in slowest[:5]),
             changes=tuple(f"{change.name}: {change.before} -> {change.after}" for change in self._opened.changes),
         )

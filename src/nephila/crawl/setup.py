@@ -10,6 +10,7 @@ from nephila.clock import Clock
 from nephila.config.sections import Config, Net
 from nephila.crawl.addresses import Allowed
 from nephila.crawl.fetcher import Fetching, fetching
+from nephila.crawl.hour_notes import HourNotes
 from nephila.crawl.name_servers import parse_nameservers
 from nephila.crawl.resolver import Resolver, read_hosts
 from nephila.crawl.scope import CompiledScope, compile_scope
@@ -58,6 +59,7 @@ class Setup:
     strip: StripRules
     reported: RecentLinks
     counts: Counts
+    hours: HourNotes
 
     @property
     def obeys_robots(self) -> bool:
@@ -76,6 +78,7 @@ def make_setup(config: Config, clock: Clock) -> Setup:
         strip=strip_rules(config),
         reported=RecentLinks(),
         counts=Counts(),
+        hours=HourNotes(clock),
     )
 
 

@@ -106,12 +106,29 @@ class GiveUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspend:
+    """Give the place to another site, and go on later from here (S2-13)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """Nothing is left to request."""
 
 
 Step = (
-    AskRobots | AskPage | AskHome | AskSample | AskProbe | BecomeAlias | Close | Refuse | Load | Wait | GiveUp | Ended
+    AskRobots
+    | AskPage
+    | AskHome
+    | AskSample
+    | AskProbe
+    | BecomeAlias
+    | Close
+    | Refuse
+    | Load
+    | Wait
+    | GiveUp
+    | Suspend
+    | Ended
 )
 Asked = AskRobots | AskPage | AskHome | AskSample | AskProbe
 
@@ -157,6 +174,9 @@ class SiteContext:
     traps: SiteTraps = field(default_factory=SiteTraps)
     seeds: int = 1  # ways in from outside, for its budget
     idle: list[Connection] = field(default_factory=list)  # open connections that nobody uses
+    leaving: bool = False  # the hour's plan wants its place for another (`suspending`)
+    place_until: float = float("inf")  # when its share of this hour is used up
+    slow_in_a_row: int = 0  # answers far slower than usual at this hour
 
     @property
     def site(self) -> Site:
