@@ -79,15 +79,17 @@ def test_a_killed_agent_is_replaced_and_nothing_is_lost_or_twice(
     true: Expected, command: list[object], tmp_path: Path
 ) -> None:
     folder = tmp_path / "crawl"
-    # given a crawl whose agents are killed one after the other
+    # given a crawl whose agents are killed one after the other, and then both with what they were forked from
     with running(folder, *command) as started:
-        for pages in (100, 400, 700):
+        for pages in (100, 400):
             started.until_pages(pages)
             kill_process(started.agents()[pages // 100 % 2])
+        started.until_pages(700)
+        kill_process(started.nursery())
         ran = started.ended()
     # then the crawl goes on by itself to the truth
     assert ran.code == 0, ran.err
-    assert ran.report["agent_deaths"] == 3
+    assert ran.report["agent_deaths"] == 4
     assert_complete(true, folder)
     assert_archive_whole(folder)
 

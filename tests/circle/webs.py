@@ -19,6 +19,7 @@ import apsw
 import nephila
 from nephila.crawl.pages import KnownPage, read_pages
 from nephila.crawl.totals import read_totals
+from nephila.engine.nursery import NURSERY
 from nephila.lab.serve import LabServer
 from nephila.lab.truth import truth
 from nephila.lab.web import Web
@@ -100,8 +101,15 @@ class Running:
         )
 
     def agents(self) -> list[int]:
-        """The process ids of its agents."""
-        return [pid for pid in children_of(self.process.pid) if b"nephila.engine.worker" in command_line(pid)]
+        """The process ids of its agents: forked by its nursery, or started where that is gone."""
+        children = children_of(self.process.pid)
+        forked = [pid for child in children if name_of(child) == NURSERY for pid in children_of(child)]
+        return [*forked, *(pid for pid in children if b"nephila.engine.worker" in command_line(pid))]
+
+    def nursery(self) -> int:
+        """The process id of what its agents are forked from."""
+        [found] = [child for child in children_of(self.process.pid) if name_of(child) == NURSERY]
+        return found
 
     def until_pages(self, count: int, within_s: float = 60.0) -> None:
         """Wait until so many pages are on disk; fails if the crawl ends before."""
@@ -175,6 +183,13 @@ def command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def is_alive(pid: int) -> bool:

@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,15 @@ from engine_tasks import Piece
 from engine_watch import PATIENCE_S, all_frames, finish_all, import_path, runs, wait_until
 
 from nephila.engine import Engine, open_engine
+from nephila.engine.local import LocalEngine
+from nephila.engine.nursery import Nursery
 from nephila.errors import WorkerDiedError
 
 
-@pytest.fixture
-def local() -> Iterator[Engine]:
+@pytest.fixture(params=["forked", "started"])
+def local(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """Workers from a nursery, and those of a process that has threads already."""
+    monkeypatch.setattr(Nursery, "open", Nursery.fork if request.param == "forked" else lambda: None)
     with open_engine("local", 2) as opened:
         yield opened
     gc.collect()  # a socket or a process left open is a warning, and warnings are errors
@@ -42,8 +47,13 @@ def test_map_uses_no_more_processes_than_workers_and_keeps_them(local: Engine) -
     assert 1 <= len(first) <= 2
 
 
-def test_what_a_task_prints_goes_to_stderr(local: Engine, capfd: pytest.CaptureFixture[str]) -> None:
-    list(local.map(tasks.speak, [1]))
+@pytest.mark.parametrize("open_nursery", [Nursery.fork, lambda: None])
+def test_what_a_task_prints_goes_to_stderr(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, open_nursery: Callable[[], Nursery | None]
+) -> None:
+    monkeypatch.setattr(Nursery, "open", open_nursery)
+    with open_engine("local", 1) as engine:
+        list(engine.map(tasks.speak, [1]))
 
     captured = capfd.readouterr()
     assert "spoken on stdout" in captured.err
@@ -228,3 +238,35 @@ async def test_an_engine_that_closes_ends_spawned_workers(tmp_path: Path) -> Non
     assert (tmp_path / "cleaned").exists()
     assert waiting.pid and not runs(waiting.pid)
     assert deaf.pid and not runs(deaf.pid)
+
+
+# The nursery
+
+
+async def test_workers_die_with_their_nursery_and_others_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    # given a worker that a nursery forked
+    monkeypatch.setattr(Nursery, "open", Nursery.fork)
+    with LocalEngine(2) as engine:
+        nursery = engine._nursery
+        assert nursery is not None
+        [first] = await engine.spawn(tasks.echo, [b""])
+        # when the nursery is killed
+        os.kill(nursery.pid, signal.SIGKILL)
+        # then its worker is dead too, and the next one is started without it
+        assert await asyncio.wait_for(first.join(), PATIENCE_S) == -signal.SIGKILL
+        [second] = await engine.spawn(tasks.echo, [b""])
+        await second.send(b"hello")
+        assert await asyncio.wait_for(second.receive(), PATIENCE_S) == b"hello"
+        second.finish()
+        assert await asyncio.wait_for(second.join(), PATIENCE_S) == 0
+
+
+def test_a_process_with_threads_has_no_nursery() -> None:
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert Nursery.open() is None
+    finally:
+        done.set()
+        thread.join()

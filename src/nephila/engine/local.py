@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from typing import Any, Self, TypeVar
 
 from nephila.engine.calls import Call, call_of, encode
 from nephila.engine.connection import Connection
-from nephila.engine.process import end_processes, exit_code, start_process
+from nephila.engine.nursery import Nursery
+from nephila.engine.process import Process, end_processes, exit_code, keep_on_core, start_process
 from nephila.engine.seam import DEFAULT_TRIES, Channel, Handle, OneMap
 from nephila.engine.spreading import MapWorker, Spreading
 
@@ -32,6 +32,7 @@ class LocalEngine:
         self._handles: list[LocalHandle] = []
         self._started = 0
         self._spawned = 0
+        self._nursery = Nursery.open()
 
     def map(
         self, task: Callable[[P], R], partitions: Iterable[P], *, tries: int = DEFAULT_TRIES
@@ -69,6 +70,9 @@ class LocalEngine:
         end_processes([worker.process for worker in self._idle] + [handle.process for handle in self._handles])
         self._idle.clear()
         self._handles = []
+        if self._nursery is not None:
+            self._nursery.close()
+            self._nursery = None
 
     def __enter__(self) -> Self:
         return self
@@ -76,10 +80,13 @@ class LocalEngine:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _start(self, *words: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
-        core = self._started if self._pin else None
+    def _start(self, *words: str) -> tuple[Process, socket.socket]:
+        born = self._nursery.bear(words) if self._nursery is not None else None
+        process, sock = born or start_process(*words)
+        if self._pin:
+            keep_on_core(process, self._started)
         self._started += 1
-        return start_process(*words, core=core)
+        return process, sock
 
     def _start_map_worker(self) -> MapWorker:
         return MapWorker(*self._start("map"))
@@ -88,7 +95,7 @@ class LocalEngine:
 class LocalHandle:
     """The parent's end of a spawned worker process."""
 
-    def __init__(self, number: int, process: subprocess.Popen[bytes], connection: Connection) -> None:
+    def __init__(self, number: int, process: Process, connection: Connection) -> None:
         self.number = number
         self.process = process
         self._connection = connection

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from nephila.engine.seam import GRACE_S
 
@@ -17,7 +17,22 @@ _PARENTS_STDERR: Final = 2
 _POLL_S: Final = 0.05
 
 
-def start_process(*words: str, core: int | None = None) -> tuple[subprocess.Popen[bytes], socket.socket]:
+class Process(Protocol):
+    """A worker process as its engine sees it: started (`subprocess.Popen`) or forked (`nursery.Born`)."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def kill(self) -> None: ...
+
+    def terminate(self) -> None: ...
+
+
+def start_process(*words: str) -> tuple[Process, socket.socket]:
     """Start `nephila.engine.worker FD WORDS` and give it with our end of the socket pair.
 
     Popen and not asyncio's own, because the map has no event loop and because the signal mask below must be put
@@ -41,13 +56,17 @@ def start_process(*words: str, core: int | None = None) -> tuple[subprocess.Pope
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         theirs.close()
-    if core is not None and hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(process.pid, {cores[core % len(cores)]})
     return process, ours
 
 
-def end_processes(processes: list[subprocess.Popen[bytes]]) -> None:
+def keep_on_core(process: Process, number: int) -> None:
+    """Let a process run on one core alone, in turn over those that we may use."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(process.pid, {cores[number % len(cores)]})
+
+
+def end_processes(processes: list[Process]) -> None:
     """Wait for processes that were asked to end; kill those that do not within the time of grace."""
     left_s = GRACE_S
     for process in processes:
@@ -61,13 +80,13 @@ def end_processes(processes: list[subprocess.Popen[bytes]]) -> None:
         process.wait()
 
 
-async def exit_code(process: subprocess.Popen[bytes]) -> int:
+async def exit_code(process: Process) -> int:
     """Wait for the end without blocking the event loop."""
     while (code := process.poll()) is None:
         try:
             pidfd = os.pidfd_open(process.pid)
         except (AttributeError, OSError):
-            await asyncio.sleep(_POLL_S)  # a system without pidfd
+            await asyncio.sleep(_POLL_S)  # a system without pidfd, or the end is just being told
             continue
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()

@@ -19,7 +19,7 @@ import msgspec
 
 from nephila.engine.calls import Answer, Call, Failed, Request, decode, encode, error_of
 from nephila.engine.frames import read_frame, write_frame
-from nephila.engine.process import describe_exit, end_processes
+from nephila.engine.process import Process, describe_exit, end_processes
 from nephila.engine.seam import GRACE_S
 from nephila.errors import WorkerDiedError
 
@@ -41,7 +41,7 @@ class Portion:
 class MapWorker:
     """A worker process and the portion it works on."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     sock: socket.socket
     portion: Portion | None = None
 
