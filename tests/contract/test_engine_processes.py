@@ -261,6 +261,31 @@ async def test_workers_die_with_their_nursery_and_others_are_started(monkeypatch
         assert await asyncio.wait_for(second.join(), PATIENCE_S) == 0
 
 
+def test_workers_live_though_their_parent_had_an_event_loop_before_it_had_a_nursery() -> None:
+    # given a process in which uvloop ran before: libuv has a pipe of its own since then, and dies without it
+    script = """if True:
+        import asyncio, uvloop
+        import engine_tasks as tasks
+        from nephila.engine.local import LocalEngine
+        from nephila.engine.nursery import Nursery
+
+        async def talk(engine):
+            [handle] = await engine.spawn(tasks.echo, [b""])
+            await handle.send(b"hello")
+            print(await handle.receive())
+            handle.finish()
+            print(await handle.join())
+
+        for _ in range(2):
+            with LocalEngine(1) as engine:
+                assert engine._nursery is not None
+                uvloop.run(talk(engine))
+    """
+    ran = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": import_path()},
+                         capture_output=True, text=True, timeout=PATIENCE_S, check=False)  # fmt: skip
+    assert (ran.stdout, ran.stderr) == ("b'hello'\n0\n" * 2, "")
+
+
 def test_a_process_with_threads_has_no_nursery() -> None:
     done = threading.Event()
     thread = threading.Thread(target=done.wait)

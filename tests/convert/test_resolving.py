@@ -148,7 +148,7 @@ def test_links_to_urls_never_fetched_are_counted_and_left_out(tmp_path: Path) ->
 @given(
     next_of=st.lists(st.one_of(st.none(), st.integers(0, 11)), min_size=12, max_size=12),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_hops_end_where_walking_ends(next_of: list[int | None], tmp_path_factory: pytest.TempPathFactory) -> None:
     pages = [
         Known(f"{A}/{n}", None if to is not None else str(n), redirect_to=f"{A}/{to}" if to is not None else "")

@@ -161,7 +161,7 @@ def test_a_walk_ends_at_the_committed_position(archive: Path) -> None:
     assert list(walk(archive.parent, None)) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=300), st.booleans(), st.booleans())
 def test_rubbish_gives_a_reason_and_never_a_crash(content: bytes, as_gzip: bool, as_warc: bool) -> None:
     with tempfile.NamedTemporaryFile() as file:

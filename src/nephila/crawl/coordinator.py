@@ -148,8 +148,9 @@ class Coordinator:
         self.sites.reopen(limits_text(self._config), self._admission, self._setup.clock.now())
         started = time.monotonic()
         slots = self.sites.slots
+        self._check_limits(0.0)  # agents go on with what they have as soon as they are there
         try:
-            for number in range(self._agents):
+            for number in range(self._agents if self._how is None else 0):
                 await self._start(number, tuple(slots[number :: self._agents]))
             self._spawn(self._hand_out())
             if self.hourly is not None:
@@ -209,13 +210,18 @@ class Coordinator:
                     self._waits_for_room -= 1
                 tries += 1
 
-    def _check(self, elapsed_s: float) -> None:
+    def _check_limits(self, elapsed_s: float) -> None:
         crawl = self._config.crawl
         if crawl.max_seconds is not None and elapsed_s * self._setup.clock.rate >= crawl.max_seconds:
             self._how = HowEnded.MAX_SECONDS
         elif crawl.max_bytes is not None and self._bytes_before + self.received_bytes() >= crawl.max_bytes:
             self._how = HowEnded.MAX_BYTES
-        elif self._quota.is_used_up:
+
+    def _check(self, elapsed_s: float) -> None:
+        self._check_limits(elapsed_s)
+        if self._how is not None:
+            return
+        if self._quota.is_used_up:
             self._how = HowEnded.MAX_PAGES
         elif self._nothing_left():
             self._how = HowEnded.DONE

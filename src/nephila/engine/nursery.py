@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
@@ -220,8 +221,20 @@ def _redirect() -> None:
 
 
 def _close_all_but(kept: int) -> None:
-    """What the parent had open is the parent's: locks and sockets must end with it."""
-    for fd in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
-        if fd > 2 and fd != kept:
+    """What the parent had open is the parent's: locks and sockets must end with it.
+
+    Pipes that lead from here to here stay: libuv, once it was used, has one and dies without it.
+    """
+    links = {int(entry.name): _target(entry) for entry in Path("/proc/self/fd").iterdir()}
+    ends = Counter(links.values())
+    for fd, target in links.items():
+        if fd > 2 and fd != kept and not (target.startswith("pipe:") and ends[target] > 1):
             with suppress(OSError):  # the one that the list itself was read with
                 os.close(fd)
+
+
+def _target(entry: Path) -> str:
+    try:
+        return str(entry.readlink())
+    except OSError:
+        return ""
