@@ -61,8 +61,10 @@ HeaderText = Annotated[str, AfterValidator(_no_control_characters)]
 class Crawl:
     """What is collected, and where it stops. A limit is a number or "none"."""
 
-    mode: Literal["web", "sites"] = _key(
-        "web", "web: follow links to new sites; sites: only the sites of the seeds (S0-5)"
+    mode: Literal["web", "sites", "parties"] = _key(
+        "web",
+        "web: follow links to new sites; sites: only the sites of the seeds (S0-5); parties: only what each seed leads "
+        "to within its site, no link between sites at all (S1-1)",
     )
     max_pages: Limit = _key(None, "pages requested in all", changeable=True)
     max_sites: Limit = _key(None, "sites visited in all", changeable=True)

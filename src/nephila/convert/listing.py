@@ -74,7 +74,7 @@ def _visit_row(
 
 
 def prepare_unfetched(duck: Any, work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]) -> int:
-    """Every URL known and never requested, once: a slot knows more of it than the coordinator."""
+    """Every URL known and never requested, once: a slot knows more of its pages than others do."""
     rows = (
         (row.url, row.depth, row.outcome, row.reason, _state(row.outcome, row.reason), row.referrer,
          datetime.fromtimestamp(row.found_at, UTC), rank)
@@ -100,13 +100,14 @@ def _unfetched(
         for site, path, depth, outcome, reason, referrer, found_at in reader.unfetched():
             yield 0, UnfetchedUrl(sites[site].url + path, depth, outcome, reason, referrer, found_at)
         for row in reader.outside():
-            yield 1, row
+            yield 2, row
     for row in read_refused(work.folder):
-        yield 2, row
+        yield 3, row
+    # A seed is known for good: that some link to it was left out says less than what became of its site.
     by_slot = {reader.slot: reader for reader in readers}
     for seed in read_seeds(work.folder):
         if seed.slot not in by_slot or not by_slot[seed.slot].knows(seed.site, seed.hash):
-            yield 3, UnfetchedUrl(seed.url, 0, seed.outcome, seed.reason, seed.referrer, seed.found_at)
+            yield 1, UnfetchedUrl(seed.url, 0, seed.outcome, seed.reason, seed.referrer, seed.found_at)
 
 
 def prepare_seeds(work: Workshop, readers: Sequence[SlotReader], ids: IdStore, site_ids: dict[int, SiteIds]) -> int:

@@ -114,7 +114,8 @@ def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: i
     """A URL of another site was found: the coordinator is told, unless it is out of scope. False: reported lately."""
     if not setup.reported.add(url_hash(url)):
         return False
-    verdict = decide(url_candidate(url, from_seeds=True), setup.scope)  # whose seeds are known to the coordinator alone
+    # Whose seeds are known is the coordinator's business; in mode `parties` no link between sites is followed.
+    verdict = decide(url_candidate(url, from_seeds=setup.scope.mode != "parties"), setup.scope)
     if verdict.inside:
         slot.group.links.append(OutLink(url, referrer, kind, hops))
     else:

@@ -18,7 +18,7 @@ from nephila.errors import ConfigError
 from nephila.records import Outcome
 from nephila.urls import NO_RULES, Refusal, host_of, normalise, registrable_domain, split
 
-Mode = Literal["web", "sites"]
+Mode = Literal["web", "sites", "parties"]
 
 _STARRED: Final = re.compile(r"[a-z0-9*._-]+")
 
@@ -115,7 +115,7 @@ def scheme(candidate: Candidate, _: CompiledScope) -> Outcome | None:
 
 
 def mode(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
-    """In mode `sites` links to other sites than the seeds' are not followed (S0-5)."""
+    """In mode `sites` links to other sites than the seeds' are not followed (S0-5); in `parties`, to no other site."""
     return None if scope.mode == "web" or candidate.from_seeds else Outcome.SCOPE_REJECTED
 
 

@@ -77,16 +77,25 @@ def check(web: Web, sample: int = _SAMPLE) -> CheckReport:
             "Tables 1-6 describe the survey: set lab.profile = survey, lab.faults = true and lab.max_depth = 0."
         )
     counts = tally(web)
-    rows = [
+    rows = [*compare(counts), *_bodies(web, sample)]
+    return CheckReport(web.number_of_sites, int(counts.requested.sum()), tuple(rows))
+
+
+def compare(counts: Tally, max_depth: int = len(figures.REQUESTED) - 1) -> list[CheckRow]:
+    """Tables 1-6 of these sums, whoever counted them, beside the paper's.
+
+    Of a web known only to a smaller depth there is no Table 2 and no length of documents, which mix all depths, and
+    of Table 6 there are the first lines.
+    """
+    whole = max_depth == len(figures.REQUESTED) - 1
+    return [
         *_table1(counts),
-        *_table2(counts),
-        *_table3(counts),
+        *(_table2(counts) if whole else ()),
+        *(_table3(counts) if whole else _table3(counts)[:3]),
         *_table4(counts),
         *_table5(counts),
-        *_table6(counts),
-        *_bodies(web, sample),
+        *_table6(counts, max_depth),
     ]
-    return CheckReport(web.number_of_sites, int(counts.requested.sum()), tuple(rows))
 
 
 def render(report: CheckReport) -> str:
@@ -193,11 +202,11 @@ def _table5(counts: Tally) -> list[CheckRow]:
     ]
 
 
-def _table6(counts: Tally) -> list[CheckRow]:
+def _table6(counts: Tally, max_depth: int = len(figures.REQUESTED) - 1) -> list[CheckRow]:
     """Success by depth, and pages found per page downloaded: together they are the table's two columns."""
     name = "Table 6: documents by depth"
     rows = []
-    for depth in range(len(figures.REQUESTED)):
+    for depth in range(max_depth + 1):
         requested, downloaded = counts.requested[:, depth], counts.downloaded[:, depth]
         rows.append(
             _share_row(
@@ -208,7 +217,7 @@ def _table6(counts: Tally) -> list[CheckRow]:
                 requested.sum(),
             )
         )
-        if depth + 1 < len(figures.REQUESTED):
+        if depth < max_depth:
             found = ratio(counts.requested[:, depth + 1], downloaded)
             paper = figures.offspring(depth)
             # A handful of sites tells little about its own spread: the geometric law's error is the least allowed.

@@ -6,11 +6,14 @@ of them, so that the size of the web is bounded by the disk alone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from nephila.config.sections import Stats
@@ -51,8 +54,12 @@ SELECT 'site_sizes', pages, count(*) FROM ({linking.SITE_PAGES}) GROUP BY pages
 @contextmanager
 def open_tables(config: Stats, folder: CrawlFolder, threads: int) -> Iterator[Any]:
     """DuckDB with the crawl's tables, and the configured ranges of addresses as `address_ranges`."""
-    scratch = folder.report / "scratch"
-    with open_duck(config.memory_limit, threads, scratch, setting="stats.memory_limit") as duck:
+    # On the crawl's own disk where that may be written: what does not fit into memory may not fit into /tmp either.
+    place = folder.path if os.access(folder.path, os.W_OK) else None
+    with (
+        TemporaryDirectory(prefix=".counting-", dir=place) as scratch,
+        open_duck(config.memory_limit, threads, Path(scratch) / "spilled", setting="stats.memory_limit") as duck,
+    ):
         create_views(duck, folder)
         if config.country_ranges:
             create_ranges(duck, config.country_ranges)

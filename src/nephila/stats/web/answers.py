@@ -98,12 +98,23 @@ def questions(top: int) -> tuple[Question, ...]:
             to pages
             that were answered. A connection that was still open took none.""",
             """
-            SELECT step, count(ms) AS visits, quantile_cont(ms, 0.05) AS p5, median(ms) AS p50,
-                   quantile_cont(ms, 0.95) AS p95, quantile_cont(ms, 0.99) AS p99, max(ms) AS most
-            FROM (SELECT unnest(['connection', 'header', 'answer']) AS step,
-                         unnest([connect_ms, header_ms, elapsed_ms]) AS ms
-                  FROM visits WHERE role = 'page' AND code IS NOT NULL)
-            GROUP BY step
+            WITH counted AS (
+                SELECT 'connection' AS step, connect_ms AS ms, count(*) AS number
+                FROM visits WHERE role = 'page' AND code IS NOT NULL GROUP BY ms
+                UNION ALL SELECT 'header', header_ms, count(*)
+                FROM visits WHERE role = 'page' AND code IS NOT NULL GROUP BY header_ms
+                UNION ALL SELECT 'answer', elapsed_ms, count(*)
+                FROM visits WHERE role = 'page' AND code IS NOT NULL GROUP BY elapsed_ms
+            ), summed AS (
+                SELECT step, ms, sum(number) OVER (PARTITION BY step ORDER BY ms) AS so_far,
+                       sum(number) OVER (PARTITION BY step) AS visits
+                FROM counted WHERE ms IS NOT NULL
+            )
+            SELECT step, visits, min(ms) FILTER (so_far >= 0.05 * visits) AS p5,
+                   min(ms) FILTER (so_far >= 0.5 * visits) AS p50, min(ms) FILTER (so_far >= 0.95 * visits) AS p95,
+                   min(ms) FILTER (so_far >= 0.99 * visits) AS p99, max(ms) AS most
+            FROM summed
+            GROUP BY step, visits
             ORDER BY list_position(['connection', 'header', 'answer'], step)
             """,
             "step visits:count p5:ms p50:ms p95:ms p99:ms most:ms",

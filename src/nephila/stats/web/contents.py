@@ -60,16 +60,16 @@ def questions(top: int) -> tuple[Question, ...]:
             its site (S0-14), or a copy of a page of another site.""",
             """
             WITH contents AS (
-                SELECT checksum, count(*) AS copies, min(page_id) AS first
+                SELECT count(*) AS copies, count(duplicate_of) AS within
                 FROM pages WHERE state = 'OK' AND checksum IS NOT NULL GROUP BY checksum
             )
-            SELECT CASE WHEN copies = 1 THEN 'alone' WHEN page_id = first THEN 'first of several'
-                        WHEN duplicate_of IS NOT NULL THEN 'copy within its site'
-                        ELSE 'copy of another site' END AS kind,
-                   count(*) AS pages, count(*) / sum(count(*)) OVER () AS share
-            FROM pages JOIN contents USING (checksum)
-            WHERE state = 'OK'
+            SELECT kind, sum(number) AS pages, sum(number) / sum(sum(number)) OVER () AS share
+            FROM (SELECT unnest(['alone', 'first of several', 'copy within its site', 'copy of another site']) AS kind,
+                         unnest(CASE WHEN copies = 1 THEN [1, 0, 0, 0]
+                                     ELSE [0, 1, within, copies - 1 - within] END) AS number
+                  FROM contents)
             GROUP BY kind
+            HAVING pages > 0
             ORDER BY pages DESC, kind
             """,
             "kind pages:count share:share", Plot("bars", "kind", ("pages",), "", "pages"), "S0-14",
