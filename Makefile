@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check truth real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile fuzz fuzz-asan soak clean
+.PHONY: demo test lint types imports check fix lab-check survey bench-stats truth real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -31,6 +31,15 @@ fix: $(VENV)/ready
 
 lab-check: $(VENV)/ready       ## S1's Tables 1-6 beside the generated web
 	$(BIN)/nephila lab check
+
+SITES ?= 128
+survey: $(VENV)/ready          ## S1's Tables 1-6 from a crawl of the lab over HTTP: SITES=128, 67,000 pages; takes minutes
+	rm -rf build/survey
+	$(BIN)/nephila lab survey -C build/survey --sites $(SITES)
+
+bench-stats: $(VENV)/ready     ## all tables of 10^7 pages: seconds and memory; needs 4 GB of disk
+	$(BIN)/python bench/stats.py build build/bench-stats 10000000
+	$(BIN)/python bench/stats.py measure build/bench-stats
 
 truth: $(VENV)/ready           ## the lab's 10^5 pages collected, and compared with its truth; takes minutes
 	$(BIN)/python tests/circle/big.py

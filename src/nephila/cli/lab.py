@@ -14,6 +14,10 @@ CHECKED_SITES = 2_569
 """Two hundredths of the paper's survey (CHECKLIST 4: q = 0.02): small errors in under a minute."""
 
 
+SURVEYED_SITES = 128
+"""A thousandth of the paper's survey (CHECKLIST 4: q = 0.001)."""
+
+
 @dataclass(frozen=True, slots=True)
 class TruthReport:
     file: str
@@ -28,6 +32,7 @@ def command() -> None:
         nephila lab serve --set lab.sites=100          then, in another terminal, the command that it prints
         nephila lab truth truth.parquet --set lab.sites=100
         nephila lab check
+        nephila lab survey -C survey
 
     Every site has its own address in 127.0.0.0/8, pages are computed when asked for, and a log of the server's own
     tells what a crawl really asked. The settings are those of the section `lab` (`nephila config`).
@@ -116,4 +121,48 @@ def check(common: Common, sites: int) -> int:
         emit_json(report)
     else:
         emit(render(report))
+    return 0 if report.ok else 1
+
+
+@command.command("survey")
+@click.option("--sites", type=click.IntRange(min=10), default=SURVEYED_SITES, show_default=True,
+              help="How many sites are served and collected; 128 are about 67,000 pages.")  # fmt: skip
+@click.option("--max-depth", type=click.IntRange(min=1, max=5), default=None,
+              help="Collect only so deep; Tables 2 and 6 are then compared as far as they go.")  # fmt: skip
+@click.option("--again", is_flag=True, help="Only count and compare the crawl that DIR holds.")
+@common_options
+def survey_(common: Common, sites: int, max_depth: int | None, again: bool) -> int:
+    """S1's survey through the real crawler: serve the web, collect it over HTTP into DIR, print Tables 1-6 beside S1's.
+
+    \b
+        nephila lab survey -C survey
+        nephila lab survey -C survey --again
+
+    Nothing is taken from the generator but the seed list. Exit code 1 when a line is outside its tolerance. The
+    settings make our robot like S1's where it is not; the differences are printed. DIR must be new.
+    """
+    import os
+
+    from nephila.jobs.survey import DIFFERENCES, check_crawl
+    from nephila.jobs.survey import survey as run_survey
+    from nephila.lab.check import render
+    from nephila.store.folder import CrawlFolder
+
+    if again:
+        report = check_crawl(CrawlFolder.open(common.directory), max_depth)
+    else:
+        lab = replace(common.configuration().config.lab, sites=sites)
+        agents = common.agents or os.cpu_count() or 1
+
+        def tell(line: str) -> None:
+            if not common.quiet and not common.as_json:
+                click.echo(line, err=True)
+
+        report = run_survey(common.directory, lab, common.engine, agents, tell, max_depth=max_depth).check
+    if common.as_json:
+        emit_json(report)
+    else:
+        emit(render(report, "crawl"))
+        emit("\nWhere this crawl is not our usual one, or is not S1's:")
+        emit("\n".join(f"  {line}" for line in DIFFERENCES))
     return 0 if report.ok else 1

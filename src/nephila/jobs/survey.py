@@ -21,7 +21,7 @@ from nephila.crawl.run import open_crawl
 from nephila.crawl.run import run as crawl
 from nephila.decode import decode
 from nephila.engine import open_engine
-from nephila.errors import NephilaError
+from nephila.errors import NephilaError, UsageError
 from nephila.jobs.survey_tally import tally_of
 from nephila.lab import figures
 from nephila.lab.check import CheckReport, CheckRow, compare
@@ -84,7 +84,9 @@ def survey(
     directory: Path, lab: Lab, engine_name: str, agents: int, tell: Callable[[str], None],
     *, max_depth: int | None = None,
 ) -> SurveyReport:  # fmt: skip
-    """Serve the lab's web, collect it into `directory`, convert it, compare it."""
+    """Serve the lab's web, collect it into `directory`, which must be new, convert it, compare it."""
+    if CrawlFolder.is_crawl(directory):
+        raise UsageError(f"{directory} holds a crawl; count it again with --again, or name a new folder with -C.")
     settings = SETTINGS if max_depth is None else {**SETTINGS, "crawl.max_depth": max_depth}
     with LabServer(replace(lab, profile="survey", faults=True, max_depth=None)) as server:
         assert server.lab is not None
@@ -99,7 +101,7 @@ def survey(
         finally:
             opened.lock.release()
     if crawled.how != "done":
-        raise NephilaError(f"The crawl was {crawled.how}; the same command goes on from here.")
+        raise NephilaError(f"The crawl was {crawled.how}; delete {directory} and run the same command again.")
     crawl_s = time.monotonic() - started
     tell(f"{crawled.pages:,} pages in {crawl_s:.0f} s; converting")
     with open_engine(engine_name, agents) as engine:

@@ -17,7 +17,7 @@ _DOCUMENTS: Final = """
     WITH asked AS (
         SELECT site_id, page_id, url, depth, state, size FROM pages WHERE state <> 'NULL'
         UNION ALL
-        SELECT site_id, 1 << 62, u.url, depth, u.state, NULL FROM unfetched u
+        SELECT site_id, CAST(9e18 AS BIGINT), u.url, depth, u.state, NULL FROM unfetched u
         JOIN sites ON sites.url = regexp_extract(u.url, '^[a-z]+://[^/]*') WHERE u.state <> 'NULL' AND depth IS NOT NULL
     ), documents AS (
         SELECT site_id, min(depth) AS depth, arg_min(state, page_id) AS state, arg_min(size, page_id) AS size,

@@ -98,14 +98,14 @@ def compare(counts: Tally, max_depth: int = len(figures.REQUESTED) - 1) -> list[
     ]
 
 
-def render(report: CheckReport) -> str:
-    """The report as text, table by table."""
+def render(report: CheckReport, whose: str = "lab") -> str:
+    """The report as text, table by table; `whose` figures stand beside the paper's."""
     lines = [f"{report.sites:,} sites, {report.pages:,} pages"]
     table = ""
     for row in report.rows:
         if row.table != table:
             table = row.table
-            lines += ["", table, f"  {'':<26}{'paper':>14}{'lab':>14}{'tolerance':>12}"]
+            lines += ["", table, f"  {'':<26}{'paper':>14}{whose:>14}{'tolerance':>12}"]
         verdict = "" if row.ok else "  outside"
         lines.append(
             f"  {row.row:<26}{_number(row.paper):>14}{_number(row.ours):>14}{_number(row.tolerance):>12}{verdict}"
