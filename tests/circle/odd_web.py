@@ -92,11 +92,15 @@ def serving(
                 times[host, self.path] = before + 1
             said = content.get(host, {}).get(self.path, Said("nothing here", 404))
             said = said(before) if callable(said) else said
+            etag = dict(said.headers).get("ETag")
+            if etag is not None and self.headers.get("If-None-Match") == etag:
+                said = Said("", 304, said.headers)
             body = said.body.encode()
             with lock:
                 web.asked.append(Asked(host, self.path, at, time.monotonic(), said.status))
             self.send_response(said.status)
-            for name, value in (("Content-Type", said.content_type), ("Content-Length", str(len(body))), *said.headers):
+            whole = (("Content-Type", said.content_type), ("Content-Length", str(len(body))))
+            for name, value in (*(() if said.status == 304 else whole), *said.headers):
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)

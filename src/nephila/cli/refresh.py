@@ -6,18 +6,90 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
 
+if TYPE_CHECKING:
+    from nephila.jobs.refresh import RefreshReport
+
 _SCENARIOS = ("steady", "drift", "daily", "all")
 
 
-@click.group()
-def command() -> None:
-    """Visit again what is due, within a budget."""
+@click.group(invoke_without_command=True)
+@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Requests of this round; robots.txt files and "
+              "further tries come on top. By default refresh.per_day times the pages, a day's worth.")  # fmt: skip
+@click.option("--max-bytes", metavar="SIZE", help="Bytes received in this round, such as 500MiB.")
+@click.option("--max-seconds", metavar="TIME", help="How long this round may take, such as 2h.")
+@click.option("--per-site", type=click.IntRange(min=1), metavar="N", help="Pages of one site visited again.")
+@click.option("--policy", metavar="NAME", help="index, groups, nutch, azar, lambdacrawl, uniform, proportional, fixed.")
+@click.option("--only-collect", is_flag=True, help="Leave tables, ranks and index as they are.")
+@common_options
+@click.pass_context
+def command(
+    context: click.Context, common: Common, budget: int | None, max_bytes: str | None, max_seconds: str | None,
+    per_site: int | None, policy: str | None, only_collect: bool,
+) -> int:  # fmt: skip
+    """Visit again what is due, within a budget: the fewest requests for the freshest crawl.
+
+    \b
+        nephila refresh -C crawl --budget 1000        one round: a thousand requests, well spent
+        nephila refresh -C crawl --policy groups      as S4 would do it
+        nephila refresh simulate                      which policy is worth its visits
+        nephila why URL -C crawl                      when a page is due, and why
+
+    Pages are asked whether they have changed (If-None-Match, If-Modified-Since); those that have not cost no body, and
+    their visit is a revisit record in the archive. New pages that turn up are collected, up to refresh.new_share of the
+    budget. A page that is missing is kept, and marked as gone after refresh.gone_after times; a site that is down
+    loses nothing. Politeness is that of `nephila crawl`. Then tables, ranks and index follow, for what is new.
+    A round that was interrupted or killed goes on with the same command.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    from nephila.cli import INTERRUPTED
+    from nephila.cli.refresh_view import round_as_text
+
+    settings = [*common.settings]
+    settings += [f"refresh.per_site={per_site}"] if per_site is not None else []
+    settings += [f"refresh.policy={policy}"] if policy is not None else []
+    report = _round(replace(common, settings=tuple(settings)), budget, max_bytes, max_seconds, refines=not only_collect)
+    emit_json(report) if common.as_json else emit(round_as_text(report, common.directory))
+    return INTERRUPTED if report.round.how == "interrupted" else 0
+
+
+def _round(
+    common: Common, budget: int | None, max_bytes: str | None, max_seconds: str | None, *, refines: bool
+) -> RefreshReport:
+    from nephila.cli.crawl_view import LiveView
+    from nephila.config.units import parse_duration, parse_size
+    from nephila.crawl.run import open_crawl
+    from nephila.engine import open_engine
+    from nephila.errors import UsageError
+    from nephila.jobs.refine import refine
+    from nephila.jobs.refresh import Budget, RefreshReport, refresh
+    from nephila.store.folder import CrawlFolder
+
+    try:
+        size = parse_size(max_bytes) if max_bytes is not None else None
+        seconds = parse_duration(max_seconds) if max_seconds is not None else None
+    except ValueError as problem:
+        raise UsageError(f"{problem}; give --max-bytes such as 500MiB, --max-seconds such as 2h.") from None
+    CrawlFolder.open(common.directory)
+    agents = common.agents or os.cpu_count() or 1
+    opened, _ = open_crawl(common.directory, common.layers(), [], agents)
+    try:
+        with open_engine(common.engine, agents) as engine:
+            with LiveView(quiet=common.quiet or common.as_json, to=sys.stderr) as view:
+                done = refresh(opened, engine, agents, Budget(budget, size, seconds), view.show)
+            if not refines or done.how == "interrupted":
+                return RefreshReport(done)
+            refined = refine(opened.effective.config, opened.folder, engine)
+            return RefreshReport(done, refined)
+    finally:
+        opened.lock.release()
 
 
 @command.command("simulate")

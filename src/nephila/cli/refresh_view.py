@@ -5,9 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nephila.jobs.refresh import RefreshReport
     from nephila.refresh.experiment import Line, SimulationReport
 
 _WEIGHINGS = {"equal": "all pages weigh the same", "popularity": "pages weigh by what users look at"}
+
+
+def round_as_text(report: RefreshReport, directory: Path) -> str:
+    """What a round did, and what to look at next."""
+    done = report.round
+    begun = " (begun before, and gone on with)" if done.resumed else ""
+    lines = [
+        f"Round {done.round}, policy {done.policy}{begun}: {done.planned:,} of {done.candidates:,} pages planned, "
+        f"{done.visited:,} visited again in {done.seconds:,.1f} s.",
+        f"  {done.changed:,} had changed, {done.unchanged:,} had not ({done.not_modified:,} of them without a body), "
+        f"{done.missing:,} missing, {done.gone:,} gone, {done.failed:,} not told",
+        f"  {done.new_pages:,} new pages, {done.requests:,} requests in all, {done.received_bytes / 1e6:,.1f} MB; "
+        f"before it about {done.freshness_before:.0%} were expected to be current",
+    ]
+    if done.how not in ("done", "interrupted"):
+        lines.append(f"  it ended by {done.how}; what was planned and not visited waits for the next round")
+    if done.how == "interrupted":
+        lines.append(f"Interrupted; `nephila refresh -C {directory}` goes on with this round.")
+    if report.refined is not None:
+        converted, ranked, index = report.refined.convert, report.refined.rank, report.refined.index
+        lines.append(
+            f"Tables: {converted.pages:,} pages, {converted.extracted_pages:,} looked at, {converted.new_pages:,} new; "
+            f"{ranked.pages:,} ranked in {ranked.rounds} rounds; {index.pages:,} in the index."
+        )
+    return "\n".join(lines)
 
 
 def simulation_as_text(report: SimulationReport) -> str:

@@ -325,6 +325,30 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Refresh:
+    """Which pages are visited again, and when (S4, 2.1)."""
+
+    policy: Literal[
+        "index", "uniform", "proportional", "fixed", "groups", "groups-counts", "nutch", "azar", "lambdacrawl"
+    ] = _key(
+        "index",
+        "index: the visit that is worth most; groups: S4's; nutch, azar, lambdacrawl; uniform, proportional, fixed",
+        changeable=True,
+    )
+    per_day: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = _key(
+        0.1, "visits per page and day that rounds are planned for", changeable=True
+    )
+    new_share: Share = _key(0.2, "share of a round's requests kept for pages that were never asked", changeable=True)
+    per_site: Limit = _key(None, "pages of one site visited again in a round", changeable=True)
+    gone_after: Positive = _key(3, "answers 404 or 410 in a row after which a page is marked as gone", changeable=True)
+    rank_weight: Share = _key(
+        0.5, "how far rank decides what a page weighs; 0: all alike, 1: by rank alone", changeable=True
+    )
+    fixed_interval: Seconds = _key(7 * 86_400.0, "the interval of the policy `fixed`", changeable=True)
+    memory_limit: Bytes = _key(2 * 2**30, "memory for planning", changeable=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """How pages are indexed and found. A score is relevance × (1 + rank_weight × log2(1 + rank / mean rank))."""
 
@@ -395,6 +419,7 @@ class Config:
     convert: Convert = field(default_factory=Convert)
     rank: Rank = field(default_factory=Rank)
     schedule: Schedule = field(default_factory=Schedule)
+    refresh: Refresh = field(default_factory=Refresh)
     search: Search = field(default_factory=Search)
     stats: Stats = field(default_factory=Stats)
     serve: Serve = field(default_factory=Serve)

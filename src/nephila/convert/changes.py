@@ -56,9 +56,10 @@ class Portions:
 
     def __init__(
         self, changes: Sequence[ChangedPage], readers: Sequence[SlotReader], sites: dict[int, SiteRow],
-        site_ids: dict[int, SiteIds],
+        site_ids: dict[int, SiteIds], converted: dict[int, int],
     ) -> None:  # fmt: skip
         self._changes = changes
+        self._converted = converted  # slot -> the last visit whose answer is in the tables
         self._readers = {reader.slot: reader for reader in readers}
         self._sites, self._site_ids = sites, site_ids
         self.unsettled: list[tuple[int, int, int]] = []
@@ -93,4 +94,5 @@ class Portions:
             self.unsettled.append((change.slot, change.site, change.hash))
         ids = self._site_ids[change.site]
         url = self._sites[change.site].url + page.path
-        return FetchedPage(change.page_id, ids.site_id, ids.domain_id, change.slot, url, page)
+        was_read = reader.was_read(page, self._converted.get(change.slot, 0))
+        return FetchedPage(change.page_id, ids.site_id, ids.domain_id, change.slot, url, page, was_read)

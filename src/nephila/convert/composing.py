@@ -1,7 +1,7 @@
 """Page parts, their keys and their links by key: what was extracted now, laid over what was there before.
 
-Only parts with new rows, or with a page whose duplicates changed, are written again. A page of which its server said
-"not modified" keeps what it said at its last full answer.
+Only parts with new rows, or with a page whose duplicates changed, are written again. A page that was visited again and
+is as it was, or did not answer, or is gone, keeps what it said at its last full answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,20 @@ Portions = dict[int, list[Extracted]]
 """What was extracted, by part."""
 
 _ALWAYS_FRESH: Final = frozenset(
-    {"page_id", "site_id", "domain_id", "url", "depth", "outcome", "reason", "state", "fetched_at", "elapsed_ms"}
+    {
+        "page_id",
+        "site_id",
+        "domain_id",
+        "url",
+        "depth",
+        "outcome",
+        "reason",
+        "state",
+        "code",
+        "flags",
+        "fetched_at",
+        "elapsed_ms",
+    }
 )
 _STAGED: Final = tuple(name for name in PAGES.names if name != "duplicate_of")
 _KEY_COLUMNS: Final = ", ".join(name for name in KEYS.names if name != "duplicate_of")

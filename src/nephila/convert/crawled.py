@@ -149,6 +149,17 @@ class SlotReader:
         ]
         return CrawledPage(*values)
 
+    def was_read(self, page: CrawledPage, converted_visit: int) -> bool:
+        """Whether the record that holds a page's content was there at an earlier conversion, which read it then."""
+        if page.archive_file is None or converted_visit == 0:
+            return False
+        sql = """SELECT min(visit) FROM visits WHERE site = ? AND hash = ? AND role = 'page' AND archive_file = ?
+                 AND archive_offset = ?"""
+        values = (page.site, page.hash, page.archive_file, page.archive_offset)
+        with database_errors(self._path):
+            visit = self._db.execute(sql, values).fetchone()[0]
+        return visit is not None and visit <= converted_visit
+
     def last_outcome(self, site: int, key: int) -> str:
         sql = "SELECT outcome FROM visits WHERE site = ? AND hash = ? AND role = 'page' ORDER BY visit DESC LIMIT 1"
         with database_errors(self._path):

@@ -48,6 +48,7 @@ class FetchedPage:
     slot: int
     url: str
     crawled: CrawledPage
+    inherits: bool = False  # its content was read by an earlier conversion, and is what it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def _read(
 ) -> tuple[Attributes, list[tuple[Any, ...]]]:
     """What a page says, and its links in the order of LINK_STAGE."""
     known = page.crawled
-    if known.archive_file is None or known.archive_offset is None or not known.has_content:
+    if page.inherits or known.archive_file is None or known.archive_offset is None or not known.has_content:
         return Attributes(Parse.NONE), []
     try:
         slot = portion.archive / slot_name(page.slot)
@@ -165,7 +166,7 @@ def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:
         found.charset, found.charset_declared, found.language, known.body_bytes, known.wire_bytes, found.visible_bytes,
         known.checksum, _time(known.fetched_at), known.elapsed_ms, found.title, found.description, found.text,
         found.canonical, found.published_at, found.modified_at, known.link_kinds or None, found.simhash, known.flags,
-        known.archive_file, known.archive_offset, known.outcome == Outcome.NOT_MODIFIED.value, is_home(page.url),
+        known.archive_file, known.archive_offset, page.inherits, is_home(page.url),
         *key_of(page.url),
         *(key_of(known.redirect_to) if known.redirect_to else NO_KEY),
         *(key_of(found.canonical) if found.canonical else NO_KEY),

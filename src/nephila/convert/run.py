@@ -95,7 +95,8 @@ class _Conversion:
             before = self._ids.pages
             changes = find_changes(self._ids, self._readers, everything=everything)
             crash_point("convert.ids")
-        portions = Portions(changes, self._readers, sites, site_ids)
+        read_to = {} if everything else {each.slot: self._ids.converted_visit(each.slot) for each in self._readers}
+        portions = Portions(changes, self._readers, sites, site_ids, read_to)
         with self._step("extract"):
             extracted = self._extract(portions)
         with open_duck(self._config.memory_limit, self._engine.workers, self._work.scratch) as duck:

@@ -46,6 +46,7 @@ from nephila.crawl.messages import (
 from nephila.crawl.ordered import Ordered
 from nephila.crawl.places import Places
 from nephila.crawl.pulse import Pulse, read_memory
+from nephila.crawl.rounds import RoundCredit
 from nephila.crawl.setup import make_clock, make_setup, software
 from nephila.crawl.slot import Slot
 from nephila.crawl.slot_state import Parcel, SlotState
@@ -76,6 +77,7 @@ class AgentArgument:
     begins_run: bool  # False: it takes the place of an agent that died; what sleeps goes on sleeping
     control: Control = NOTHING_ASKED
     is_planned: bool = False  # plans will come; the first is waited for
+    new_pages: dict[int, int] | None = None  # in a round of refresh: how many each slot may ask for
 
 
 async def agent(channel: Channel, argument: AgentArgument) -> None:
@@ -113,6 +115,7 @@ class Agent:
             self.setup, self.slots, self._outgoing.put_nowait, self._fail, max_open=_open_files()
         )
         self.collecting.paused, self.collecting.blocked = argument.control.paused, argument.control.blocked
+        self.collecting.rounds = None if argument.new_pages is None else RoundCredit(dict(argument.new_pages))
         self._places = Places(self.collecting, self.slots, waits_for_plan=argument.is_planned)
         self._ordered = Ordered(self.collecting, self._places)
         self._ended = asyncio.Event()

@@ -25,6 +25,7 @@ from nephila.crawl.messages import SiteEnded, Starved, ToCoordinator
 from nephila.crawl.outcome import Asleep, GivenUp, failed_runs_after, site_after
 from nephila.crawl.politeness import retry_after_s
 from nephila.crawl.recording import count_request, record_page
+from nephila.crawl.revisiting import request_for
 from nephila.crawl.robots_state import (
     Permission,
     RobotsAnswer,
@@ -37,6 +38,7 @@ from nephila.crawl.robots_state import (
     permission,
     to_row,
 )
+from nephila.crawl.rounds import ROUND_IS_OVER, RoundCredit
 from nephila.crawl.setup import Setup
 from nephila.crawl.site import (
     HOME,
@@ -49,6 +51,7 @@ from nephila.crawl.site import (
     BecomeAlias,
     Close,
     Ended,
+    GiveUp,
     Load,
     Refuse,
     SiteContext,
@@ -90,6 +93,7 @@ class Collecting:
         self.exhausted: set[str] = set()
         self.lending = Lending(setup, tell)
         self.asking = Asking(setup, self.contexts, self.lending, max_open)
+        self.rounds: RoundCredit | None = None  # set where only so many new pages may be asked for
         self.paused = False
         self.blocked: frozenset[str] = frozenset()  # sites that a person wants left alone
         self._tell = tell
@@ -107,8 +111,10 @@ class Collecting:
             return compared
         if context.held_home is not None and not context.has_task(HOME):
             self._record_home(context)
-        if not isinstance(step, AskPage) or step.task.tries:
+        if not isinstance(step, AskPage) or not step.task.is_new:
             return step
+        if self.rounds is not None and not self.rounds.may_ask(context.slot):
+            return GiveUp(Outcome.DEFERRED_HOST, ROUND_IS_OVER)
         crawl = self.setup.config.crawl
         if crawl.max_depth is not None and step.task.depth > crawl.max_depth:
             return Refuse(step.task, Outcome.LIMIT, "crawl.max_depth")
@@ -192,7 +198,7 @@ class Collecting:
         """The run ends without this site; its URLs wait for the next one (never deleted)."""
         slot = self.slot_of(context)
         slot.sweep(Swept(context.number, outcome, reason, todo=True))
-        context.failed_runs += reason != BLOCKED_BY_HAND
+        context.failed_runs += reason not in (BLOCKED_BY_HAND, ROUND_IS_OVER)
         self._leave(context, "asleep", outcome.value, reason)
 
     def put_back(self, context: SiteContext) -> None:
@@ -234,19 +240,21 @@ class Collecting:
         match step:
             case AskPage(task=task):
                 slot = self.slot_of(context)
-                purses = () if task.tries else self._purses(context)
+                purses = self._purses(context) if task.is_new else ()
                 if slot.spend(purses) is not None:
                     return True
                 context.take(task)
                 fetched = context.held_home if task.path == HOME else None
                 context.held_home = None if task.path == HOME else context.held_home
-                fetched = fetched or await self.asking.fetch(lane, context, FetchRequest(task.path))
-                if not task.tries:
+                fetched = fetched or await self.asking.fetch(lane, context, request_for(task.path, task.kept))
+                if task.is_new:
+                    if self.rounds is not None:
+                        self.rounds.asked(context.slot)
                     # Pages are counted also while there is no limit: one that is set later counts them too.
                     slot.spent(purses if PAGES_PURSE in purses else (PAGES_PURSE, *purses))
                     if self.setup.config.crawl.max_pages_per_address is not None:
                         self.address_pages[context.address] += 1
-                if not task.tries:
+                if task.is_new:
                     self.trapping.asked(context)
                 record_page(self.setup, slot, context, task, fetched)
                 slot.note(context)

@@ -44,6 +44,7 @@ from nephila.crawl.messages import (
 )
 from nephila.crawl.quota import Quota
 from nephila.crawl.resolver import Resolved
+from nephila.crawl.rounds import Round
 from nephila.crawl.setup import Setup
 from nephila.crawl.site_list import Admission, Located, SiteList, WaitingSite
 from nephila.crawl.slot import GROUP_BYTES, ROOM_EVERY_S
@@ -114,6 +115,7 @@ class Coordinator:
     def __init__(
         self, config: Config, setup: Setup, sites: SiteList, engine: Engine, folder: CrawlFolder, agents: int, *,
         bytes_before: int, on_progress: Callable[[Coordinator], None], planner: Planner | None = None,
+        round_: Round | None = None,
     ) -> None:  # fmt: skip
         self._config = config
         self._setup = setup
@@ -123,6 +125,7 @@ class Coordinator:
         self._agents = min(agents, len(sites.slots))
         self._bytes_before = bytes_before
         self._on_progress = on_progress
+        self._round = round_
         self._admission = admission(config)
         self.control = read_control(folder)
         self._look_again_at = 0.0
@@ -251,12 +254,19 @@ class Coordinator:
     async def _start(self, number: int, slots: tuple[int, ...]) -> None:
         argument = AgentArgument(
             number, str(self._folder.path), slots, self._config, number not in self._died, self.control,
-            is_planned=self.hourly is not None,
+            is_planned=self.hourly is not None, new_pages=self._new_pages(slots),
         )  # fmt: skip
         [handle] = await self._engine.spawn(agent, [argument])
         member = Member(number, slots, handle, argument.control)
         self.members.append(member)
         self._spawn(self._listen(member), LISTENER)
+
+    def _new_pages(self, slots: tuple[int, ...]) -> dict[int, int] | None:
+        """In a round of refresh, how many new pages each slot may ask for; one that died in it gets no more."""
+        if self._round is None:
+            return None
+        every = self.sites.slots
+        return {slot: 0 if self.deaths else self._round.share(every.index(slot), len(every)) for slot in slots}
 
     async def _listen(self, member: Member) -> None:
         while (frame := await member.handle.receive()) is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final, Literal
 
 from nephila.crawl.fetcher import Fetched
@@ -63,6 +64,28 @@ class FoundLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a page that is visited again: what to ask with, and what to compare the answer with."""
+
+    code: int
+    checksum: bytes | None
+    body_bytes: int
+    etag: str = ""
+    modified: str = ""
+    missing: int = 0  # 404 or 410 in a row
+
+
+class Seen(StrEnum):
+    """What a further visit says about the page (S4-3's Boolean, and when there is none)."""
+
+    AS_IT_WAS = "as it was"
+    CHANGED = "changed"
+    MISSING = "missing"  # 404 or 410: what is kept of it stays
+    GONE = "gone"  # missing so often that it is marked
+    UNTOLD = "untold"  # no answer, or one that says nothing about the page
+
+
+@dataclass(frozen=True, slots=True)
 class Visited:
     """One request and what came of it. For a page, also what its row becomes."""
 
@@ -87,6 +110,13 @@ class Visited:
     flags: str = ""
     links: tuple[FoundLink, ...] = ()
     link_count: int = 0
+    seen: Seen | None = None  # None at a first visit
+    kept: Kept | None = None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its body is in the archive already."""
+        return self.duplicate_of is not None or self.seen is Seen.AS_IT_WAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +194,7 @@ class Group:
     opened: list[int] = field(default_factory=list)  # sites that can be collected once this group is on disk
     sites: dict[int, SiteRow] = field(default_factory=dict)
     figures: dict[int, SiteFigures] = field(default_factory=dict)  # of sites whose row is not in `sites`
+    revisits: list[tuple[int, int]] = field(default_factory=list)  # site and hash: to be asked again
     let_in: bool = False  # what limits had cut off waits again, and its sites are open again
     parties: list[tuple[int, float]] = field(default_factory=list)  # site and seconds: its parties have ended
     outside: list[OutsideUrl] = field(default_factory=list)
@@ -185,5 +216,5 @@ class Group:
         return not (
             self.found or self.visited or self.judged or self.swept  or self.opened or self.sites
             or self.parties or self.outside or self.links or self.ended or self.returned or self.granted or self.orders
-            or self.figures or self.let_in
+            or self.figures or self.let_in or self.revisits
         )  # fmt: skip

@@ -38,6 +38,13 @@ class FurtherSeed(msgspec.Struct, frozen=True, array_like=True):
     seed: Seed
 
 
+class AskAgain(msgspec.Struct, frozen=True, array_like=True):
+    """Pages of a site, by the hashes of their paths, that are to be visited again."""
+
+    number: int
+    hashes: tuple[int, ...]
+
+
 class Credit(msgspec.Struct, frozen=True, array_like=True):
     """Pages that a slot may request out of a purse: `pages` for the whole crawl, or `domain:NAME`.
 
@@ -56,6 +63,7 @@ class Orders(msgspec.Struct, frozen=True, tag="orders"):
     seeds: tuple[FurtherSeed, ...] = ()
     credits: tuple[Credit, ...] = ()
     let_in: bool = False  # a limit was changed: what limits had cut off waits again
+    again: tuple[AskAgain, ...] = ()
 
 
 class OutLink(msgspec.Struct, frozen=True, array_like=True):

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nephila.crawl.collecting import Collecting
 from nephila.crawl.group import FoundPage, SiteRow
-from nephila.crawl.messages import FurtherSeed, NewSite, Orders, SiteEnded
+from nephila.crawl.messages import AskAgain, FurtherSeed, NewSite, Orders, SiteEnded
 from nephila.crawl.places import Places
 from nephila.crawl.recording import SEED_KIND, offer
 from nephila.crawl.slot import Slot
@@ -40,6 +40,8 @@ class Ordered:
             self._new_site(slot, site)
         for seed in orders.seeds:
             self._further_seed(slot, seed)
+        for again in orders.again:
+            self._ask_again(slot, again)
         slot.touch()
         if orders.credits:
             self._collecting.credit_came(slot.number)
@@ -73,6 +75,23 @@ class Ordered:
             )
         )  # fmt: skip
         return replace(row, known=row.known + 1)
+
+    def _ask_again(self, slot: Slot, again: AskAgain) -> None:
+        """Pages to be visited again: marked on disk with this group; a site in memory looks there for them."""
+        context = self._collecting.contexts.get(again.number)
+        if context is not None:
+            slot.group.revisits += [(again.number, key) for key in again.hashes]
+            context.more_on_disk = True
+            self._places.wake(context.address)
+            return
+        row = slot.row(again.number)
+        assert row is not None, again
+        if row.state in ("done", "waiting") or self._places.waits_for(row.site):
+            slot.group.revisits += [(again.number, key) for key in again.hashes]
+            slot.keep(replace(row, state="waiting"))
+            slot.group.opened.append(row.site)
+        else:  # an alias by now, or asleep: what is due is planned anew
+            slot.group.ended.append(SiteEnded(row.site, row.state, slot.applied, row.alias_of or 0))
 
     def _further_seed(self, slot: Slot, further: FurtherSeed) -> None:
         """One more seed reopens a site that had ended (S1-2); a known one only makes it say again that it has.

@@ -65,6 +65,10 @@ class Places:
     def suspensions(self) -> int:
         return self._suspending.count
 
+    def waits_for(self, site: int) -> bool:
+        """Whether a site is among those that will get a place."""
+        return site in self._queued
+
     def wake(self, address: str | None = None) -> None:
         """Something new may be done, on one address or on any."""
         for lane in self._lanes.values() if address is None else filter(None, [self._lanes.get(address)]):

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from nephila.crawl.fetcher import Fetched
-from nephila.crawl.group import FoundPage, OutsideUrl, Visited
+from nephila.crawl.group import FoundPage, OutsideUrl, Seen, Visited
 from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest_or_nothing, is_html
 from nephila.crawl.messages import OutLink
 from nephila.crawl.outcome import Hop, after_redirect, after_visit
+from nephila.crawl.revisiting import judge
 from nephila.crawl.scope import Candidate, decide, url_candidate
 from nephila.crawl.setup import Setup
 from nephila.crawl.site import HOME, SiteContext
@@ -30,7 +31,7 @@ REDIRECT_KIND: Final = "r"
 def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, fetched: Fetched) -> None:
     """Put one page's answer into the group, and the page back into its site's queue if it is to be tried again."""
     crawl = setup.config.crawl
-    if not task.tries:
+    if task.is_new:
         slot.group.pages += 1
         setup.counts.pages += 1
         context.requested += 1
@@ -38,22 +39,30 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
     tries = task.tries + 1
     next_try = after_visit(fetched.outcome, fetched.status, tries, context.retries, crawl.retry_wait)
     if next_try.wait_s is not None:
-        slot.visit(_visited(context, task, fetched, todo=True), task.outcome)
+        slot.visit(_visited(context, task, fetched, todo=True, seen=Seen.UNTOLD), task.outcome)
         again = replace(task, tries=tries, outcome=fetched.outcome)
         context.try_later(again, setup.clock.monotonic() + next_try.wait_s)
         return
     if task.depth == 0 and context.seed_outcome is None:
         context.seed_outcome = fetched.outcome
     if not fetched.status:
-        slot.visit(_visited(context, task, fetched), task.outcome)
+        slot.visit(_visited(context, task, fetched, seen=Seen.UNTOLD), task.outcome)
         return
     url = context.url + task.path
     brought = harvest_or_nothing(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
     slot.group.refused.update({refusal.value: count for refusal, count in brought.refused.items()})
+    seen = None if task.kept is None else judge(task.kept, fetched, brought.checksum, setup.config.refresh.gone_after)
+    if seen is not None and seen is not Seen.CHANGED:
+        if seen is Seen.AS_IT_WAS and task.kept is not None and fetched.outcome is Outcome.NOT_MODIFIED:
+            brought = replace(brought, checksum=task.kept.checksum)
+        slot.visit(
+            _visited(context, task, fetched, archived=next_try.archived, brought=brought, seen=seen), task.outcome
+        )
+        return
     if task.path == HOME:
         context.home_tried = True
         context.home = brought.checksum if fetched.status == 200 else None
-    visited = _visited(context, task, fetched, archived=next_try.archived, brought=brought)
+    visited = _visited(context, task, fetched, archived=next_try.archived, brought=brought, seen=seen)
     if fetched.outcome is Outcome.REDIRECT:
         visited = _redirected(setup, slot, context, task, fetched, visited)
     elif fetched.outcome in WITH_CONTENT:
@@ -69,7 +78,7 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
             is_page, visited.duplicate_of is not None, soft, new.outside_pattern, new.outside_branch,
             new.inside_pattern, new.inside_branch, task.depth,
         )  # fmt: skip
-        for row in context.traps.learn(task.path, fetched.payload, came):
+        for row in context.traps.learn(task.path, fetched.payload, came) if task.kept is None else ():
             slot.group.patterns[context.number, row.pattern] = row
     elif fetched.status in (404, 410):
         context.traps.was_missing()
@@ -147,7 +156,7 @@ def _fate(setup: Setup, context: SiteContext, path: str, depth: int, *, seed: bo
 
 def _visited(
     context: SiteContext, task: PageTask, fetched: Fetched,
-    *, todo: bool = False, archived: bool = False, brought: Harvest | None = None,
+    *, todo: bool = False, archived: bool = False, brought: Harvest | None = None, seen: Seen | None = None,
 ) -> Visited:  # fmt: skip
     flags = []
     if brought is not None:
@@ -178,6 +187,8 @@ def _visited(
         flags=" ".join(flags),
         links=brought.links if brought is not None else (),
         link_count=brought.link_count if brought is not None else 0,
+        seen=seen if task.kept is not None else None,
+        kept=task.kept,
     )
 
 

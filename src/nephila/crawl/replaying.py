@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from nephila.config.sections import Config
 from nephila.crawl.collecting import PAGES_PURSE
 from nephila.crawl.fetcher import Fetched, Truncated, user_agent
-from nephila.crawl.group import Group, Role, Swept, Visited
+from nephila.crawl.group import Group, Kept, Role, Seen, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.messages import Seed
 from nephila.crawl.politeness import Pace
@@ -68,6 +68,7 @@ class _Context(SiteContext):
 
     found: dict[int, PageTask] = field(default_factory=dict)
     recorded: dict[int, Outcome] = field(default_factory=dict)
+    kept: dict[int, Kept] = field(default_factory=dict)  # what a later visit is compared with
 
     def push(self, task: PageTask) -> None:
         self.found[task.hash] = task
@@ -155,6 +156,7 @@ class _Replay:
         else:
             record_page(self._setup, self._slot, context, self._task(context, path), fetched)
             context.recorded[url_hash(path)] = fetched.outcome
+            context.kept[url_hash(path)] = _kept(self._slot.group.visited[-1])
         self._slot.note(context)
         response = exchange.response
         self._placed[id(self._slot.group.visited[-1])] = Placed(response.file, response.offset, response.length)
@@ -163,7 +165,7 @@ class _Replay:
     def _task(self, context: _Context, path: str) -> PageTask:
         key = url_hash(path)
         if key in context.recorded:  # a later visit of the same page
-            return PageTask(0, 0, key, path, 0, False, 1, context.recorded[key])
+            return PageTask(0, 0, key, path, 0, False, 0, context.recorded[key], kept=context.kept[key])
         self._slot.group.used[PAGES_PURSE] += 1
         # Where it is new here, nobody in the archive links to it.
         offer(self._setup, self._slot, context, path, "", SEED_KIND, 0)
@@ -185,7 +187,7 @@ class _Replay:
         response = exchange.response
         said = dict(exchange.fields)
         outcome = Outcome.REDIRECT if said.get("outcome") in _REDIRECTS else Outcome(said.get("outcome", "ok"))
-        body = self._body(response)
+        body = b"" if outcome is Outcome.NOT_MODIFIED else self._body(response)
         if body is None:
             return None
         cap = self._setup.config.crawl.max_decoded_size
@@ -212,6 +214,17 @@ class _Replay:
             seen=PackedHashes(), contents={}, known=0, retries=0, patience_s=0.0, longest_delay_s=0.0, pace=Pace(),
             more_on_disk=False,
         )  # fmt: skip
+
+
+def _kept(visited: Visited) -> Kept:
+    """What is known of a page after a visit, as its row would say it."""
+    if visited.kept is not None and visited.seen is not Seen.CHANGED:
+        missing = visited.kept.missing + 1 if visited.seen in (Seen.MISSING, Seen.GONE) else 0
+        code = visited.fetched.status if visited.seen is Seen.GONE else visited.kept.code
+        return replace(visited.kept, missing=missing, code=code)
+    fetched = visited.fetched
+    validators = (fetched.header("etag") or "", fetched.header("last-modified") or "")
+    return Kept(fetched.status, visited.checksum, len(fetched.payload), *validators)
 
 
 def sites_in(exchanges: Iterable[StoredExchange]) -> Iterator[tuple[str, str]]:

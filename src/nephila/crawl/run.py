@@ -21,6 +21,7 @@ from nephila.crawl.coordinator import Coordinator, admission
 from nephila.crawl.hourly import Planner
 from nephila.crawl.mending import begun_without_database
 from nephila.crawl.report import CrawlReport, SlowestSite, pack
+from nephila.crawl.rounds import Round
 from nephila.crawl.scope import compile_scope
 from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
 from nephila.crawl.setup import check_network, make_clock, make_setup, strip_rules
@@ -33,9 +34,12 @@ from nephila.store.database import sqlite_errors
 from nephila.store.durable import replace_file
 from nephila.store.folder import CrawlFolder
 from nephila.store.lock import FileLock
+from nephila.store.plan import planned_pages
 
 SHOW_EVERY_S: Final = 0.5
 RUNNING: Final = "running"
+PARCEL_PAGES: Final = 20_000
+"""Pages of a plan in one parcel at most: a third of a frame, whatever sites they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +89,19 @@ def open_crawl(
 
 def run(
     opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None = None,
-    planner: Planner | None = None,
+    planner: Planner | None = None, round_: Round | None = None,
 ) -> CrawlReport:  # fmt: skip
-    """Collect until done, stopped or limited; blocking. A `planner` orders sites by the hour of the day."""
+    """Collect until done, stopped or limited; blocking.
+
+    A `planner` orders sites by the hour of the day; in a round of refresh its plan is visited first.
+    """
     with sqlite_errors(opened.folder.coordinator_database):
-        return uvloop.run(_run(opened, seeds, engine, agents, show, planner))
+        return uvloop.run(_run(opened, seeds, engine, agents, show, planner, round_))
 
 
 async def _run(
     opened: Opened, seeds: SeedList, engine: Engine, agents: int, show: Callable[[CrawlReport], None] | None,
-    planner: Planner | None,
+    planner: Planner | None, round_: Round | None,
 ) -> CrawlReport:  # fmt: skip
     config = opened.effective.config
     setup = make_setup(config, make_clock(config))
@@ -111,9 +118,12 @@ async def _run(
         sites.add_outside(((row.text, row.outcome, f"{row.place}: {row.reason}") for row in seeds.refused), now)
         changes = [f"{change.name}: {change.before} -> {change.after}" for change in opened.changes]
         run_number = sites.begin_run(now, agents, json.dumps(changes))
+        if round_ is not None:
+            _post(opened.folder, sites, round_.plan, now)
         coordinator = Coordinator(
             config, setup, sites, engine, opened.folder, agents,
             bytes_before=before.received_bytes, on_progress=shown.update, planner=planner,
+            round_=round_,
         )  # fmt: skip
         with _interruptible(coordinator):
             how = await coordinator.run()
@@ -125,6 +135,13 @@ async def _run(
         sites.close()
         await setup.resolver.aclose()
     return report
+
+
+def _post(folder: CrawlFolder, sites: SiteList, plan: int, now: float) -> None:
+    """What of a plan was not posted yet goes into the outbox; the slots get it when they say how far they are."""
+    posted = sites.posted(plan)
+    for pages in planned_pages(folder, plan, posted, PARCEL_PAGES):
+        sites.post_plan(plan, pages, now)
 
 
 def _check_whole(folder: CrawlFolder) -> None:

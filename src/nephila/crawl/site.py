@@ -196,7 +196,7 @@ class SiteContext:
         if len(self.tasks) >= MAX_TASKS:
             self.more_on_disk = True
             return
-        heapq.heappush(self.tasks, (task.depth, task.place, task))
+        heapq.heappush(self.tasks, (task.turn, task.place, task))
 
     def try_later(self, task: PageTask, at: float) -> None:
         heapq.heappush(self.later, (at, task.place, task))
@@ -211,12 +211,12 @@ class SiteContext:
         there = {task.hash for _, _, task in self.tasks} | {task.hash for _, _, task in self.later}
         for task in tasks:
             if task.hash not in there:
-                heapq.heappush(self.tasks, (task.depth, task.place, task))
+                heapq.heappush(self.tasks, (task.turn, task.place, task))
         self.more_on_disk = len(tasks) >= asked_for
 
     def keep_tried(self) -> None:
         """Forget all tasks but those that were requested before."""
-        self.tasks = [entry for entry in self.tasks if entry[2].tries]
+        self.tasks = [entry for entry in self.tasks if not entry[2].is_new]
         heapq.heapify(self.tasks)
 
     def take(self, task: PageTask) -> None:

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from nephila.crawl.messages import Credit, Findings, FurtherSeed, NewSite, Orders, OutLink, Seed, SiteEnded
+from nephila.crawl.messages import AskAgain, Credit, Findings, FurtherSeed, NewSite, Orders, OutLink, Seed, SiteEnded
 from nephila.crawl.site_tables import SITE_SCHEMA
 from nephila.records import Outcome
 from nephila.store.database import close, open_writer, transaction
@@ -72,9 +72,10 @@ class _Drafts:
     seeds: dict[int, list[FurtherSeed]] = field(default_factory=lambda: defaultdict(list))
     credits: dict[int, list[Credit]] = field(default_factory=lambda: defaultdict(list))
     let_in: set[int] = field(default_factory=set)
+    again: dict[int, list[AskAgain]] = field(default_factory=lambda: defaultdict(list))
 
     def slots(self) -> set[int]:
-        return {*self.sites, *self.seeds, *self.credits, *self.let_in}
+        return {*self.sites, *self.seeds, *self.credits, *self.let_in, *self.again}
 
     def parcels(self, slot: int) -> Iterator[Orders]:
         """The slot's orders in parcels that fit into a frame, not yet numbered; sites before their further seeds."""
@@ -88,7 +89,8 @@ class _Drafts:
             sites.append(site)
         seeds = self.seeds[slot]
         first, rest = seeds[:PARCEL_SEEDS], seeds[PARCEL_SEEDS:]
-        yield Orders(slot, 0, tuple(sites), tuple(first), tuple(self.credits[slot]), slot in self.let_in)
+        again = tuple(self.again[slot])
+        yield Orders(slot, 0, tuple(sites), tuple(first), tuple(self.credits[slot]), slot in self.let_in, again)
         for start in range(0, len(rest), PARCEL_SEEDS):
             yield Orders(slot, 0, seeds=tuple(rest[start : start + PARCEL_SEEDS]))
 
@@ -269,6 +271,32 @@ class SiteList:
     def delivered(self, slot: int, sequence: int) -> None:
         with self._transaction():
             self._db.execute("DELETE FROM outbox WHERE slot = ? AND sequence <= ?", (slot, sequence))
+
+    # Plans
+
+    def posted(self, plan: int) -> int:
+        """How many rows of a plan were posted."""
+        row = self._db.execute("SELECT posted FROM plans WHERE plan = ?", (plan,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def post_plan(self, plan: int, pages: Sequence[tuple[int, int]], now: float) -> None:
+        """The next rows of a plan, as (site, hash): to the slots that own the sites, once whatever happens."""
+        by_site: dict[int, list[int]] = defaultdict(list)
+        for site, key in pages:
+            by_site[site].append(key)
+        drafts = _Drafts()
+        with self._transaction():
+            for site, keys in by_site.items():
+                row = self._db.execute("SELECT slot, state FROM sites WHERE site = ?", (site,)).fetchone()
+                if row is not None and row[0] is not None and row[1] != "alias":
+                    drafts.again[row[0]].append(AskAgain(site, tuple(keys)))
+            self._post(drafts)
+            self._db.execute(
+                """INSERT INTO plans VALUES (?, ?, ?)
+                   ON CONFLICT DO UPDATE SET posted = posted + excluded.posted, posted_at = excluded.posted_at""",
+                (plan, len(pages), now),
+            )
+            crash_point("coordinator.planned")
 
     # Purses
 
@@ -453,6 +481,7 @@ class SiteList:
                         (sequence, slot),
                     )
                 concerned = {site.number for site in orders.sites} | {seed.number for seed in orders.seeds}
+                concerned |= {again.number for again in orders.again}
                 self._db.executemany(
                     "UPDATE sites SET state = 'leased', ordered = ? WHERE site = ?",
                     ((sequence, number) for number in concerned),

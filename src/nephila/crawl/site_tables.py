@@ -74,4 +74,10 @@ CREATE TABLE inner_sites (              -- sites of a registrable domain that we
 ) STRICT, WITHOUT ROWID;
 """
 
-SITE_SCHEMA: Final = Schema("coordinator", (_FIRST, _SECOND))
+_PLANS: Final = """
+CREATE TABLE plans (                    -- how many rows of a plan of refresh were posted to the slots
+    plan INTEGER PRIMARY KEY, posted INTEGER NOT NULL, posted_at REAL NOT NULL
+) STRICT;
+"""
+
+SITE_SCHEMA: Final = Schema("coordinator", (_FIRST, _SECOND, _PLANS))

@@ -7,13 +7,14 @@ transaction with everything that follows from the group, the archive's position 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, field, fields
 from typing import Final
 
 import msgspec
 
 from nephila.config.sections import Archive
-from nephila.crawl.group import FoundPage, Group, SiteRow, Swept, Visited
+from nephila.crawl.change_writing import change_of, keep_content, log_visit
+from nephila.crawl.group import FoundPage, Group, Kept, Seen, SiteRow, Swept, Visited
 from nephila.crawl.messages import Findings, OutLink
 from nephila.crawl.slot_tables import SLOT_SCHEMA
 from nephila.crawl.trapped import NOWHERE, KeptPattern
@@ -46,6 +47,17 @@ class PageTask:
     tries: int
     outcome: Outcome
     came_from: str = ""  # the URL that redirected here
+    kept: Kept | None = field(default=None, compare=False)  # of a page that is visited again
+
+    @property
+    def is_new(self) -> bool:
+        """Never requested before: limits, budgets and credit count such pages."""
+        return not self.tries and self.kept is None
+
+    @property
+    def turn(self) -> int:
+        """What is visited again comes first, then breadth first: it was planned, and pages found are many."""
+        return self.depth if self.kept is None else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +154,18 @@ class SlotState:
         return ((number, home) for number, home in self._rows(sql, address))
 
     def todo(self, site: int, count: int) -> list[PageTask]:
-        """The first pages to be requested, breadth first (S1-4)."""
+        """The first pages to be requested: those visited again, then the others breadth first (S1-4)."""
+        again = """SELECT depth, place, p.hash, path, hops, via_duplicate, tries, outcome,
+                   CASE WHEN hops THEN referrer ELSE '' END, coalesce(code, 0), checksum, coalesce(body_bytes, 0),
+                   coalesce(etag, ''), coalesce(modified, ''), coalesce(missing, 0)
+                   FROM pages p LEFT JOIN changes c ON c.site = p.site AND c.hash = p.hash
+                   WHERE p.site = ? AND revisit = 1 AND todo = 1 ORDER BY depth, place LIMIT ?"""
         sql = """SELECT depth, place, hash, path, hops, via_duplicate, tries, outcome,
                  CASE WHEN hops THEN referrer ELSE '' END FROM pages
-                 WHERE site = ? AND todo = 1 ORDER BY depth, place LIMIT ?"""
+                 WHERE site = ? AND todo = 1 AND revisit = 0 ORDER BY depth, place LIMIT ?"""
         with database_errors(self._path):
-            return [
-                PageTask(depth, place, key, path, hops, bool(via_duplicate), tries, Outcome(outcome), came_from)
-                for depth, place, key, path, hops, via_duplicate, tries, outcome, came_from in self._rows(
-                    sql, site, count
-                )
-            ]
+            tasks = [_task(row[:9], Kept(*row[9:])) for row in self._rows(again, site, count)]
+            return tasks + [_task(row, None) for row in self._rows(sql, site, count - len(tasks))]
 
     def hashes(self, site: int) -> Iterator[int]:
         return (row[0] for row in self._rows("SELECT hash FROM pages WHERE site = ?", site))
@@ -243,14 +256,14 @@ class SlotState:
         """Into the archive, duplicates last: the record that holds their body has its place by then."""
         placed: dict[int, Placed] = {}
         firsts: dict[tuple[int, bytes | None], Content] = {}
-        new = [visit for visit in archived if visit.duplicate_of is None]
+        new = [visit for visit in archived if not visit.repeats]
         for visit, place in zip(new, self._archive.append([self._exchange(visit, {}) for visit in new]), strict=True):
             placed[id(visit)] = place
             if visit.first_of_content:
                 url, sha1 = visit.site_url + visit.path, visit.payload_sha1 or b""
                 content = Content(url, sha1, visit.fetched.started_at, place.file, place.offset)
                 firsts[visit.site, visit.checksum] = content
-        again = [visit for visit in archived if visit.duplicate_of is not None]
+        again = [visit for visit in archived if visit.repeats]
         places = self._archive.append([self._exchange(visit, firsts) for visit in again]) if again else []
         return placed | {id(visit): place for visit, place in zip(again, places, strict=True)}
 
@@ -258,13 +271,17 @@ class SlotState:
         fetched = visit.fetched
         url = visit.site_url + visit.path
         revisit = None
+        first = None
+        if visit.repeats and visit.checksum is not None:
+            first = firsts.get((visit.site, visit.checksum)) or self._content(visit)
         if visit.outcome is Outcome.NOT_MODIFIED:
             revisit = Revisit(RevisitProfile.NOT_MODIFIED, url, fetched.started_at)
-        elif visit.duplicate_of is not None and visit.checksum is not None:
-            first = firsts.get((visit.site, visit.checksum)) or self._content(visit)
-            if first is not None and first.payload_sha1 == visit.payload_sha1:
-                profile = RevisitProfile.IDENTICAL_PAYLOAD
-                revisit = Revisit(profile, first.url, first.fetched_at, first.file, first.offset)
+            if first is not None:
+                place = (first.fetched_at, first.file, first.offset)
+                revisit = Revisit(RevisitProfile.NOT_MODIFIED, first.url, *place)
+        elif first is not None and first.payload_sha1 == visit.payload_sha1:
+            profile = RevisitProfile.IDENTICAL_PAYLOAD
+            revisit = Revisit(profile, first.url, first.fetched_at, first.file, first.offset)
         return Exchange(
             url=url,
             fetched_at=fetched.started_at,
@@ -309,13 +326,14 @@ class SlotState:
             self._write_visit(visit, placed.get(id(visit)))
         crash_point("slot.half_written")
         many(
-            "UPDATE pages SET outcome = ?, reason = ?, todo = ? WHERE site = ? AND hash = ?",
+            "UPDATE pages SET outcome = ?, reason = ?, todo = ?, revisit = 0 WHERE site = ? AND hash = ?",
             ((row.outcome.value, row.reason, row.todo, row.site, row.hash) for row in group.judged),
         )
         for swept in group.swept:
             self._sweep(swept)
         if group.let_in:
             self._let_limited_in(group)
+        self._ask_again(group)
         many("UPDATE seeds SET party_s = ? WHERE site = ?", ((seconds, site) for site, seconds in group.parties))
         many(
             "INSERT OR IGNORE INTO outside VALUES (?, ?, ?, ?, ?, ?)",
@@ -360,8 +378,17 @@ class SlotState:
         )  # fmt: skip
         return parcels
 
+    def _ask_again(self, group: Group) -> None:
+        """Pages that were planned for another visit; of one that waits anyway nothing changes."""
+        sql = "UPDATE pages SET todo = 1, revisit = 1, tries = 0 WHERE site = ? AND hash = ? AND todo = 0"
+        self._writer.executemany(sql, group.revisits)
+
     def _sweep(self, swept: Swept) -> None:
-        which = "site = ? AND todo = 1 AND tries = 0" if swept.untried else "site = ? AND todo = 1"
+        """A page that is visited again keeps its outcome; a visit that cannot be made now is planned anew when due."""
+        if not swept.untried:
+            sql = "UPDATE pages SET todo = 0, revisit = 0, tries = 1 WHERE site = ? AND revisit = 1"
+            self._writer.execute(sql, (swept.site,))
+        which = "site = ? AND todo = 1 AND revisit = 0" + (" AND tries = 0" if swept.untried else "")
         sql = f"SELECT outcome, -count(*) FROM pages WHERE {which} GROUP BY outcome"  # noqa: S608
         gone = [(str(outcome), int(count)) for outcome, count in self._writer.execute(sql, (swept.site,))]
         self._count([*gone, (swept.outcome.value, -sum(count for _, count in gone))])
@@ -388,19 +415,26 @@ class SlotState:
         code = fetched.status or None
         run(
             """INSERT INTO visits (site, hash, path, role, at, outcome, reason, code, checksum, wire_bytes, body_bytes,
-               connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+               connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset, changed,
+               compare_bytes, etag, modified)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
                 visit.site, visit.hash, visit.path, visit.role, fetched.started_at, visit.outcome.value, visit.reason,
                 code, visit.checksum, fetched.received_bytes, len(fetched.payload), round(fetched.connect_ms),
                 round(fetched.header_ms), elapsed_ms, fetched.address, fetched.http_version, fetched.tls,
-                fetched.header("server"), file, offset,
+                fetched.header("server"), file, offset, *change_of(visit), fetched.header("etag"),
+                fetched.header("last-modified"),
             ),
         )  # fmt: skip
         if visit.role != "page":
             return
         key = (visit.site, visit.hash)
-        if code is None:  # no answer: what was known of the page before stays
+        if visit.seen is not None:
+            before = run("SELECT fetched_at FROM pages WHERE site = ? AND hash = ?", key).fetchone()
+            log_visit(self._writer, visit, before[0] if before is not None else None)
+        if visit.seen is not None and visit.seen is not Seen.CHANGED:
+            keep_content(self._writer, visit)
+        elif code is None:  # no answer: what was known of the page before stays
             run(
                 """UPDATE pages SET todo = ?, outcome = ?, reason = ?, tries = ?, elapsed_ms = ?
                    WHERE site = ? AND hash = ?""",
@@ -410,8 +444,8 @@ class SlotState:
             run(
                 """UPDATE pages SET todo = ?, outcome = ?, reason = ?, tries = ?, code = ?, mime = ?, redirect_to = ?,
                    checksum = ?, duplicate_of = ?, wire_bytes = ?, body_bytes = ?, etag = ?, modified = ?,
-                   fetched_at = ?, elapsed_ms = ?, archive_file = ?, archive_offset = ?, link_kinds = ?, flags = ?
-                   WHERE site = ? AND hash = ?""",
+                   fetched_at = ?, elapsed_ms = ?, archive_file = ?, archive_offset = ?, link_kinds = ?, flags = ?,
+                   revisit = 0 WHERE site = ? AND hash = ?""",
                 (
                     visit.todo, visit.outcome.value, visit.reason, visit.tries, code, visit.mime, visit.redirect_to,
                     visit.checksum, visit.duplicate_of, fetched.received_bytes, len(fetched.payload),
@@ -440,6 +474,11 @@ def _parcels(slot: int, group: Group, sequence: int) -> list[Parcel]:
         findings = Findings(slot, sequence + number, tuple(some), ended, returned)
         parcels.append(Parcel(findings.sequence, msgspec.msgpack.encode(findings)))
     return parcels
+
+
+def _task(row: tuple, kept: Kept | None) -> PageTask:  # type: ignore[type-arg]  # as SQLite gives it
+    depth, place, key, path, hops, via_duplicate, tries, outcome, came_from = row
+    return PageTask(depth, place, key, path, hops, bool(via_duplicate), tries, Outcome(outcome), came_from, kept)
 
 
 def _found_values(page: FoundPage) -> tuple[object, ...]:

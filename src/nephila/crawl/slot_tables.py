@@ -140,4 +140,24 @@ CREATE TABLE patterns (                 -- URL patterns of a site with many page
 CREATE TABLE domains (domain TEXT PRIMARY KEY, pages INTEGER NOT NULL) STRICT, WITHOUT ROWID;  -- requested, per domain
 """
 
-SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND))
+_VISITED_AGAIN: Final = """
+ALTER TABLE pages ADD COLUMN revisit INTEGER NOT NULL DEFAULT 0;   -- 1: it was requested before and is asked again
+CREATE INDEX pages_revisit ON pages (site, depth, place) WHERE revisit = 1;
+ALTER TABLE visits ADD COLUMN changed INTEGER;         -- S4-3's Boolean; NULL where a visit does not tell
+ALTER TABLE visits ADD COLUMN compare_bytes INTEGER;   -- S4-3's Compare_Size: larger than before by so much
+ALTER TABLE visits ADD COLUMN etag TEXT;
+ALTER TABLE visits ADD COLUMN modified TEXT;
+CREATE TABLE changes (                  -- of pages visited again: `store/change_log.py`, a row per page however long
+    site INTEGER NOT NULL,
+    hash INTEGER NOT NULL,
+    first_at REAL NOT NULL, last_at REAL NOT NULL, changed_at REAL,
+    visits INTEGER NOT NULL, changed_visits INTEGER NOT NULL,
+    changes REAL NOT NULL, changed_days REAL NOT NULL, unchanged_days REAL NOT NULL,
+    missing INTEGER NOT NULL,           -- 404 or 410 in a row
+    changed_on INTEGER NOT NULL,        -- bit d: a change was seen d days before the day of last_at
+    recent BLOB NOT NULL,               -- the last visits one by one
+    PRIMARY KEY (site, hash)
+) STRICT, WITHOUT ROWID;
+"""
+
+SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN))

@@ -41,6 +41,7 @@ class ChangeLog:
     changed_days: float = 0.0  # in intervals with a change
     unchanged_days: float = 0.0
     missing: int = 0  # answers 404 or 410 in a row
+    changed_on: int = 0  # bit d: a change was seen d days before the day of `last_at`
     recent: tuple[LogEntry, ...] = ()
 
 
@@ -64,8 +65,14 @@ def saw(log: ChangeLog, at: float, take_bytes: int, compare_bytes: int, *, chang
         changed_days=log.changed_days * fades + (gap_days if changed else 0.0),
         unchanged_days=log.unchanged_days * fades + (0.0 if changed else gap_days),
         missing=0,
+        changed_on=_days_on(log, at, changed=changed),
         recent=(*log.recent, entry)[-MOST_RECENT:],
     )
+
+
+def _days_on(log: ChangeLog, at: float, *, changed: bool) -> int:
+    passed = max(0, int(at // DAY_S) - int(log.last_at // DAY_S))
+    return (log.changed_on << min(passed, 16) | changed) & 0xFFFF
 
 
 def missed(log: ChangeLog) -> ChangeLog:

@@ -1,0 +1,116 @@
+"""From ledgers to a plan: the pages with the best scores that the budget and the sites' shares allow.
+
+Deciding only. A site that was asleep when the last run ended is asked for one page: if it answers, the next round
+takes it up again. Pages that wait for a visit already count against the budget and are not planned twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from nephila.refresh.columns import START_INTERVAL_DAYS, Columns, Flags, Floats
+from nephila.refresh.ledger import Array, Ledger
+from nephila.refresh.policies.nutch import LEAST_DAYS, LONGER, MOST_DAYS, SHORTER
+from nephila.refresh.policies.policy import Policy
+from nephila.refresh.rates import learn
+
+_LEAST_WAIT_DAYS: Final = 60 / 86_400
+_PIECE: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was chosen, as places in the ledger, the best first; `price` is the score of the last that was paid for."""
+
+    places: Array
+    scores: Floats
+    price: float
+    candidates: int
+    due: int  # candidates whose score had reached the former price
+    freshness: float  # expected share of current copies, by weight, before the round
+
+
+def columns_of(ledger: Ledger, weight: Floats, shape: Floats, rate: Floats, now_day: float) -> Columns:
+    """The ledger as policies read it; the posteriors are computed piece by piece to bound the memory."""
+    count = len(ledger)
+    visits, changed = ledger.visits.astype(np.float32), ledger.changed_visits.astype(np.float32)
+    interval = START_INTERVAL_DAYS * (1 - SHORTER) ** changed * (1 + LONGER) ** (visits - changed)
+    columns = Columns(
+        weight=weight,
+        last_day=ledger.last_day,
+        changes=ledger.changes,
+        changed_days=ledger.changed_days,
+        unchanged_days=ledger.unchanged_days,
+        prior_shape=shape,
+        prior_rate=rate,
+        shape=np.empty(count),
+        rate=np.empty(count),
+        interval_days=np.clip(interval, LEAST_DAYS, MOST_DAYS),
+        changed_on=_turned(ledger, int(now_day)),
+        today=int(now_day),
+        reseen=ledger.visits > 0,
+    )
+    for start in range(0, count, _PIECE):
+        learn(columns, np.arange(start, min(start + _PIECE, count)))
+    return columns
+
+
+def _turned(ledger: Ledger, today: int) -> Array:
+    """`changed_on` counted back from today instead of from each page's last visit."""
+    passed = np.clip(today - np.floor(ledger.last_day), 0, 16).astype(np.uint32)
+    result: Array = (np.left_shift(ledger.changed_on.astype(np.uint32), passed) & 0xFFFF).astype(np.uint16)
+    return result
+
+
+def choose(
+    policy: Policy, ledger: Ledger, columns: Columns, now_day: float, budget: int, per_day: float,
+    former_price: float | None, per_site: int | None, asleep: frozenset[int],
+) -> Chosen:  # fmt: skip
+    """The plan. `per_day` is the visits per day over all pages that policies with rates of visits reckon with."""
+    settled = policy.settle(columns, per_day)
+    scores = policy.scores(columns, now_day, settled)
+    free = ~ledger.waits & ~ledger.planned & (now_day - ledger.last_day >= _LEAST_WAIT_DAYS)
+    freshness = _freshness(columns, now_day)
+    left = max(0, budget - int(ledger.planned.sum()))
+    candidates = np.flatnonzero(free)
+    due = int((scores[candidates] >= former_price).sum()) if former_price is not None else len(candidates)
+    if per_site is not None or asleep:
+        candidates = _within_shares(ledger.site, scores, candidates, per_site, asleep)
+    if left < len(candidates):
+        best = np.argpartition(-scores[candidates], max(left - 1, 0))[:left]
+        candidates = candidates[best]
+    order = candidates[np.argsort(-scores[candidates], kind="stable")]
+    price = float(scores[order[-1]]) if len(order) else (former_price or 0.0)
+    return Chosen(order, scores[order], price, int(free.sum()), due, freshness)
+
+
+def _within_shares(
+    site: Array, scores: Floats, candidates: Array, per_site: int | None, asleep: frozenset[int]
+) -> Array:
+    """Of each site its best pages, as many as it may have."""
+    order = np.lexsort((-scores[candidates], site[candidates]))
+    sites = site[candidates][order]
+    begins = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1]))) if len(sites) else np.zeros(0, int)
+    place = np.arange(len(sites)) - np.repeat(begins, np.diff(np.append(begins, len(sites))))
+    most = np.full(len(sites), np.iinfo(np.int64).max if per_site is None else per_site)
+    if asleep:
+        most = np.where(np.isin(sites, np.fromiter(asleep, np.int64)), np.minimum(most, 1), most)
+    return candidates[order][place < most]
+
+
+def _freshness(columns: Columns, now_day: float) -> float:
+    """The weighted chance that a copy is current: E e^(−λτ) = (b / (b + τ))^a."""
+    waited = np.maximum(now_day - columns.last_day, 0.0)
+    fresh = np.exp(-columns.shape * np.log1p(waited / columns.rate))
+    total = float(columns.weight.sum())
+    return float((fresh * columns.weight).sum() / total) if total else 1.0
+
+
+def is_current(columns: Columns, now_day: float) -> Flags:
+    """Copies that are more likely current than not."""
+    waited = np.maximum(now_day - columns.last_day, 0.0)
+    result: Flags = np.exp(-columns.shape * np.log1p(waited / columns.rate)) >= 0.5
+    return result

@@ -1,0 +1,96 @@
+"""`DIR/plan/`: which pages are to be visited again, as refresh planned it and crawl takes it.
+
+    refresh.json            the plan in force: its number, when and how it was made, whether its round has ended
+    revisits-NNNNNN.parquet its pages, the most urgent first
+
+The rows are written before `refresh.json` names them, so that a plan is there whole or not at all. The former plans'
+rows are deleted with the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nephila.errors import DamagedError
+from nephila.store.durable import aside_of, make_directory, publish, replace_file
+from nephila.store.folder import CrawlFolder
+
+NAME: Final = "refresh.json"
+_ROWS: Final = "revisits-{:06}.parquet"
+
+REVISITS: Final = pa.schema(
+    [
+        pa.field("slot", pa.int32(), nullable=False),
+        pa.field("site", pa.int64(), nullable=False),  # the coordinator's number
+        pa.field("hash", pa.int64(), nullable=False),  # of the path
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("waited_days", pa.float32(), nullable=False),
+        pa.field("rate_per_day", pa.float32(), nullable=False),  # expected changes
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHead:
+    """The plan in force. A page is due when its score has reached `price`."""
+
+    number: int
+    made_at: float
+    policy: str
+    budget: int
+    per_day: float  # requests per day that the policy was told to reckon with
+    new_pages: int
+    rows: int
+    candidates: int  # pages it was chosen from
+    due: int  # of them, whose score had reached the price of the plan before
+    price: float
+    prior_shape: float
+    prior_rate: float
+    freshness: float  # expected share of current copies before the round
+    ended_at: float | None = None
+
+
+def read_plan(folder: CrawlFolder) -> PlanHead | None:
+    """The plan in force; None where nothing was planned yet."""
+    path = folder.plan / NAME
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=PlanHead)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as problem:
+        raise DamagedError(
+            f"{path} cannot be read ({problem}); delete it, and the next round is planned anew."
+        ) from None
+
+
+def write_plan(folder: CrawlFolder, head: PlanHead, columns: Sequence[Any]) -> None:
+    """Publish a plan; `columns` in the order of REVISITS."""
+    make_directory(folder.plan)
+    path = folder.plan / _ROWS.format(head.number)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, REVISITS, strict=True)]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=REVISITS), aside_of(path))
+    publish(aside_of(path), path)
+    write_head(folder, head)
+    for old in folder.plan.glob("revisits-*.parquet"):
+        if old != path:
+            old.unlink()
+
+
+def write_head(folder: CrawlFolder, head: PlanHead) -> None:
+    replace_file(folder.plan / NAME, msgspec.json.format(msgspec.json.encode(head), indent=1) + b"\n")
+
+
+def planned_pages(folder: CrawlFolder, plan: int, skip: int, count: int) -> Iterator[list[tuple[int, int]]]:
+    """(site, hash) of a plan's pages behind the first `skip`, so many at a time."""
+    path = folder.plan / _ROWS.format(plan)
+    if not path.exists():
+        raise DamagedError(f"{path} is missing; delete {folder.plan / NAME}, and the next round is planned anew.")
+    table = pq.read_table(path, columns=["site", "hash"]).slice(skip)
+    for batch in table.to_batches(max_chunksize=count):
+        yield list(zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True))

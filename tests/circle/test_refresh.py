@@ -1,0 +1,215 @@
+"""Rounds of refresh over real HTTP: what is asked, what is kept, and what a kill or a site that is down costs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+import nephila
+
+from .archives import assert_rows_lead_to_their_bodies, files, kinds_by_fastwarc, kinds_by_warcio
+from .odd_web import OddWeb, Said, Site, UrlOf, page, serving
+from .webs import QUICK, assert_counted, crawl_inline, run, settings_of, site_rows, slot_rows
+
+FAST = 100_000.0
+"""A real second is more than a day: rounds are days apart."""
+
+
+@dataclass
+class Mood:
+    """What the sites do now."""
+
+    down: bool = False
+    gone: bool = False
+    edition: int = 0
+    opened: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Crawled:
+    web: OddWeb
+    folder: Path
+    mood: Mood
+
+    def refresh(self, *words: object) -> dict[str, Any]:
+        ran = run("refresh", "-C", self.folder, "--json", "-q", "--engine", "inline", "--agents", 1, *words)
+        assert ran.code == 0, ran.err
+        return ran.report
+
+
+def _sites(mood: Mood) -> Callable[[UrlOf], dict[str, Site]]:
+    def while_up(said: Said) -> Callable[[int], Said]:
+        return lambda before: Said("down", 503) if mood.down else said
+
+    def news(before: int) -> Said:
+        links = ["/first"] + (["/new"] if mood.edition else [])
+        return page(*links, text=f"edition {mood.edition}")
+
+    def vanishing(before: int) -> Said:
+        return Said("no longer", 404) if mood.gone else page(text="here today")
+
+    def sites(url: UrlOf) -> dict[str, Site]:
+        down = {
+            "/": while_up(page("/a", text="home")), "/a": while_up(page(text="a page of a site that sleeps a day")),
+            "/robots.txt": while_up(Said("User-agent: *\nDisallow:\n", content_type="text/plain")),
+        }  # fmt: skip
+        return {
+            "news.test": {
+                "/": page("/news", "/same", "/plain", "/vanishing"), "/news": news, "/first": page(text="first"),
+                "/same": Said(page(text="the same").body, 200, (("ETag", '"v1"'),)), "/plain": page(text="plain"),
+                "/vanishing": vanishing, "/new": page(text="new in edition 1"),
+            },
+            "down.test": down,
+        }  # fmt: skip
+
+    return sites
+
+
+@pytest.fixture
+def crawled(tmp_path: Path) -> Iterator[Crawled]:
+    mood = Mood()
+    with serving(_sites(mood)) as web:
+        folder = tmp_path / "crawl"
+        hosts = web.write_hosts(tmp_path / "hosts")
+        clock = {"clock.rate": FAST, "clock.origin": time.time(), "clock.real_origin": time.time()}
+        settings = settings_of(QUICK, {"net.allow_private": "127.0.0.0/8", "net.hosts": hosts}, clock)
+        seeds = [web.url(host) for host in ("news.test", "down.test")]
+        ran = crawl_inline(folder, *seeds, *settings)
+        assert ran.code == 0, ran.err
+        yield Crawled(web, folder, mood)
+
+
+def _rows(folder: Path) -> dict[str, tuple[str, int, str]]:
+    """URL path -> outcome, code, flags."""
+    return {
+        path: (outcome, code, flags)
+        for path, outcome, code, flags in slot_rows(folder, "SELECT path, outcome, code, flags FROM pages")
+    }
+
+
+def _asked_again(crawled: Crawled) -> list[str]:
+    """Paths asked for more than once, as the servers saw it."""
+    counts = Counter((row.host, row.path) for row in crawled.web.asked if row.path != "/robots.txt")
+    return sorted(path for (_, path), count in counts.items() if count > 1)
+
+
+def test_a_round_visits_what_is_planned_once_and_the_archive_repeats_no_body(crawled: Crawled) -> None:
+    # given a crawl of eight pages, one of which changes and gets a link to a new one
+    before = kinds_by_warcio(crawled.folder)
+    crawled.mood.edition = 1
+    # when
+    report = crawled.refresh("--budget", 20)["round"]
+    # then every page was visited, the unchanged ones are revisit records, the new one was collected
+    assert (report["visited"], report["changed"], report["unchanged"], report["new_pages"]) == (8, 1, 7, 1)
+    assert report["not_modified"] == 1
+    after = kinds_by_warcio(crawled.folder)
+    assert after == kinds_by_fastwarc(crawled.folder)
+    assert after["revisit"] - before["revisit"] == 7
+    assert [row.status for row in crawled.web.asked if row.path == "/same"] == [200, 304]
+    assert _rows(crawled.folder)["/same"][:2] == ("not_modified", 200)
+    assert _rows(crawled.folder)["/new"][0] == "ok"
+    assert_rows_lead_to_their_bodies(crawled.folder)
+    assert_counted(crawled.folder)
+    # and the revisit of what the server did not send again names the first answer (WARC 1.1)
+    profiles = Counter()
+    for file in files(crawled.folder):
+        with file.open("rb") as stream:
+            for record in ArchiveIterator(stream):
+                if record.rec_type == "revisit":
+                    profiles[record.rec_headers.get_header("WARC-Profile").rpartition("/")[2]] += 1
+                    assert record.rec_headers.get_header("WARC-Refers-To-Date")
+    assert profiles == {"server-not-modified": 1, "identical-payload-digest": 6}
+
+
+def test_the_tables_show_the_newest_content_under_the_same_ids(crawled: Crawled) -> None:
+    # given tables of the first edition
+    assert run("convert", "-C", crawled.folder, "-q", "--engine", "inline").code == 0
+    first = {row["url"]: row for row in nephila.open(crawled.folder).pages().to_pylist()}
+    crawled.mood.edition = 1
+    # when a round follows, with all rooms
+    crawled.refresh("--budget", 20)
+    # then
+    second = {row["url"]: row for row in nephila.open(crawled.folder).pages().to_pylist()}
+    news, same = crawled.web.url("news.test", "/news"), crawled.web.url("news.test", "/same")
+    assert "edition 0" in first[news]["text"] and "edition 1" in second[news]["text"]
+    assert {url: row["page_id"] for url, row in first.items()}.items() <= {
+        url: row["page_id"] for url, row in second.items()
+    }.items()
+    stays = ("title", "text", "checksum", "code", "archive_file", "archive_offset", "link_kinds", "simhash")
+    assert {name: second[same][name] for name in stays} == {name: first[same][name] for name in stays}
+    assert second[same]["fetched_at"] > first[same]["fetched_at"]
+    # and the links are those of the newest content, each once
+    links = nephila.open(crawled.folder).links().to_pylist()
+    new = second[crawled.web.url("news.test", "/new")]["page_id"]
+    assert (second[news]["page_id"], new) in {(row["source"], row["target"]) for row in links}
+    assert len({(row["source"], row["target"], row["kind"]) for row in links}) == len(links)
+    # and the change log has S4's record of every visit
+    log = [row for row in nephila.open(crawled.folder).table("visits").to_pylist() if row["url"] == news]
+    assert [row["changed"] for row in log] == [None, True]
+    assert log[1]["compare_bytes"] == log[1]["body_bytes"] - log[0]["body_bytes"]
+
+
+def test_a_page_that_is_missing_is_kept_and_marked_after_three_times(crawled: Crawled) -> None:
+    url = crawled.web.url("news.test", "/vanishing")
+    assert run("convert", "-C", crawled.folder, "-q", "--engine", "inline").code == 0
+    crawled.mood.gone = True
+    # when it is missing once and twice, it stays what it was
+    for missing in (1, 2):
+        report = crawled.refresh("--budget", 40)["round"]
+        assert (report["missing"], report["gone"]) == (1, 0), missing
+        assert _rows(crawled.folder)["/vanishing"] == ("http_error", 200, "")
+    kept = next(row for row in nephila.open(crawled.folder).pages().to_pylist() if row["url"] == url)
+    assert (kept["code"], kept["outcome"]) == (200, "http_error") and "here today" in kept["text"]
+    # when it is missing the third time, it is marked, and its last content is still there
+    report = crawled.refresh("--budget", 40)["round"]
+    assert report["gone"] == 1
+    row = next(row for row in nephila.open(crawled.folder).pages().to_pylist() if row["url"] == url)
+    assert (row["code"], row["flags"]) == (404, "gone") and "here today" in row["text"]
+    # and when it is there again, it is no longer gone
+    crawled.mood.gone = False
+    for _ in range(3):
+        crawled.refresh("--budget", 40, "--policy", "uniform", "--only-collect")
+    assert _rows(crawled.folder)["/vanishing"][1:] == (200, "")
+
+
+def test_a_site_that_is_down_loses_no_page_and_is_taken_up_again(crawled: Crawled) -> None:
+    before = _rows(crawled.folder)
+    # given a site that answers 503 to everything, robots.txt too
+    crawled.mood.down = True
+    for _ in range(2):
+        crawled.refresh("--budget", 40, "--only-collect")
+    # then all its pages are as they were, but for their outcome
+    during = _rows(crawled.folder)
+    assert during.keys() == before.keys()
+    assert during["/a"][1:] == before["/a"][1:]
+    # and when it is up again, a round finds that out with one page, and the next visits the rest
+    crawled.mood.down = False
+    for _ in range(2):
+        crawled.refresh("--budget", 40, "--only-collect")
+    assert _rows(crawled.folder)["/a"][0] in ("ok", "not_modified")
+    assert site_rows(crawled.folder, "SELECT state FROM sites WHERE url LIKE '%down.test%'") == [("done",)]
+    assert_counted(crawled.folder)
+
+
+def test_a_round_stays_within_its_budget_and_its_share_per_site(crawled: Crawled) -> None:
+    # when
+    report = crawled.refresh("--budget", 4, "--set", "refresh.new_share=0", "--only-collect")["round"]
+    # then
+    assert report["planned"] == report["visited"] == 4
+    assert len(_asked_again(crawled)) == 4
+    report = crawled.refresh("--budget", 40, "--per-site", 1, "--only-collect")["round"]
+    assert report["planned"] == 2
+
+
+def test_a_folder_without_a_page_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    ran = run("refresh", "-C", tmp_path / "nothing")
+    assert ran.code == 2 and "There is no crawl" in ran.err
+    ran = run("refresh", "-C", tmp_path / "nothing", "--policy", "psychic")
+    assert ran.code == 2
