@@ -7,16 +7,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 import nephila
+from nephila.config.layers import Layer
+from nephila.config.sections import Config
+from nephila.convert.run import run as convert
+from nephila.crawl.run import open_crawl
+from nephila.crawl.run import run as collect
+from nephila.engine import open_engine
+from nephila.jobs.refresh import Budget, RoundReport, refresh
+from nephila.store.folder import CrawlFolder
 
 from .archives import assert_rows_lead_to_their_bodies, files, kinds_by_fastwarc, kinds_by_warcio
 from .odd_web import OddWeb, Said, Site, UrlOf, page, serving
-from .webs import QUICK, assert_counted, crawl_inline, run, settings_of, site_rows, slot_rows
+from .webs import QUICK, assert_counted, run, site_rows, slot_rows
 
 FAST = 100_000.0
 """A real second is more than a day: rounds are days apart."""
@@ -38,10 +45,24 @@ class Crawled:
     folder: Path
     mood: Mood
 
-    def refresh(self, *words: object) -> dict[str, Any]:
-        ran = run("refresh", "-C", self.folder, "--json", "-q", "--engine", "inline", "--agents", 1, *words)
-        assert ran.code == 0, ran.err
-        return ran.report
+    def refresh(self, requests: int = 40, *, refines: bool = False, **settings: object) -> RoundReport:
+        """A round as `nephila refresh` makes it, in this process, which starts sooner."""
+        given = Layer("the test", {f"refresh.{name}": value for name, value in settings.items()})
+        opened, _ = open_crawl(self.folder, [given], [], 1)
+        try:
+            with open_engine("inline", 1) as engine:
+                report = refresh(opened, engine, 1, Budget(requests))
+                if refines:
+                    config = opened.effective.config
+                    convert(config.convert, config.links, opened.folder, engine)
+        finally:
+            opened.lock.release()
+        return report
+
+    def convert(self) -> None:
+        config = Config()
+        with open_engine("inline", 1) as engine:
+            convert(config.convert, config.links, CrawlFolder.open(self.folder), engine)
 
 
 def _sites(mood: Mood) -> Callable[[UrlOf], dict[str, Site]]:
@@ -79,10 +100,13 @@ def crawled(tmp_path: Path) -> Iterator[Crawled]:
         folder = tmp_path / "crawl"
         hosts = web.write_hosts(tmp_path / "hosts")
         clock = {"clock.rate": FAST, "clock.origin": time.time(), "clock.real_origin": time.time()}
-        settings = settings_of(QUICK, {"net.allow_private": "127.0.0.0/8", "net.hosts": hosts}, clock)
-        seeds = [web.url(host) for host in ("news.test", "down.test")]
-        ran = crawl_inline(folder, *seeds, *settings)
-        assert ran.code == 0, ran.err
+        quick = {name: value == "true" if value in ("true", "false") else value for name, value in QUICK.items()}
+        settings = {**quick, "net.allow_private": ["127.0.0.0/8"], "net.hosts": str(hosts), **clock}
+        seeds = [(web.url(host), "the test") for host in ("news.test", "down.test")]
+        opened, seed_list = open_crawl(folder, [Layer("the test", settings)], seeds, 1)
+        with open_engine("inline", 1) as engine:
+            collect(opened, seed_list, engine, 1)
+        opened.lock.release()
         yield Crawled(web, folder, mood)
 
 
@@ -105,10 +129,10 @@ def test_a_round_visits_what_is_planned_once_and_the_archive_repeats_no_body(cra
     before = kinds_by_warcio(crawled.folder)
     crawled.mood.edition = 1
     # when
-    report = crawled.refresh("--budget", 20)["round"]
+    report = crawled.refresh(20)
     # then every page was visited, the unchanged ones are revisit records, the new one was collected
-    assert (report["visited"], report["changed"], report["unchanged"], report["new_pages"]) == (8, 1, 7, 1)
-    assert report["not_modified"] == 1
+    assert (report.visited, report.changed, report.unchanged, report.new_pages) == (8, 1, 7, 1)
+    assert report.not_modified == 1
     after = kinds_by_warcio(crawled.folder)
     assert after == kinds_by_fastwarc(crawled.folder)
     assert after["revisit"] - before["revisit"] == 7
@@ -130,11 +154,11 @@ def test_a_round_visits_what_is_planned_once_and_the_archive_repeats_no_body(cra
 
 def test_the_tables_show_the_newest_content_under_the_same_ids(crawled: Crawled) -> None:
     # given tables of the first edition
-    assert run("convert", "-C", crawled.folder, "-q", "--engine", "inline").code == 0
+    crawled.convert()
     first = {row["url"]: row for row in nephila.open(crawled.folder).pages().to_pylist()}
     crawled.mood.edition = 1
     # when a round follows, with all rooms
-    crawled.refresh("--budget", 20)
+    crawled.refresh(20, refines=True)
     # then
     second = {row["url"]: row for row in nephila.open(crawled.folder).pages().to_pylist()}
     news, same = crawled.web.url("news.test", "/news"), crawled.web.url("news.test", "/same")
@@ -158,24 +182,23 @@ def test_the_tables_show_the_newest_content_under_the_same_ids(crawled: Crawled)
 
 def test_a_page_that_is_missing_is_kept_and_marked_after_three_times(crawled: Crawled) -> None:
     url = crawled.web.url("news.test", "/vanishing")
-    assert run("convert", "-C", crawled.folder, "-q", "--engine", "inline").code == 0
+    crawled.convert()
     crawled.mood.gone = True
     # when it is missing once and twice, it stays what it was
     for missing in (1, 2):
-        report = crawled.refresh("--budget", 40)["round"]
-        assert (report["missing"], report["gone"]) == (1, 0), missing
+        report = crawled.refresh(refines=missing == 2)
+        assert (report.missing, report.gone) == (1, 0), missing
         assert _rows(crawled.folder)["/vanishing"] == ("http_error", 200, "")
     kept = next(row for row in nephila.open(crawled.folder).pages().to_pylist() if row["url"] == url)
     assert (kept["code"], kept["outcome"]) == (200, "http_error") and "here today" in kept["text"]
     # when it is missing the third time, it is marked, and its last content is still there
-    report = crawled.refresh("--budget", 40)["round"]
-    assert report["gone"] == 1
+    assert crawled.refresh(refines=True).gone == 1
     row = next(row for row in nephila.open(crawled.folder).pages().to_pylist() if row["url"] == url)
     assert (row["code"], row["flags"]) == (404, "gone") and "here today" in row["text"]
     # and when it is there again, it is no longer gone
     crawled.mood.gone = False
     for _ in range(3):
-        crawled.refresh("--budget", 40, "--policy", "uniform", "--only-collect")
+        crawled.refresh(policy="uniform")
     assert _rows(crawled.folder)["/vanishing"][1:] == (200, "")
 
 
@@ -184,7 +207,7 @@ def test_a_site_that_is_down_loses_no_page_and_is_taken_up_again(crawled: Crawle
     # given a site that answers 503 to everything, robots.txt too
     crawled.mood.down = True
     for _ in range(2):
-        crawled.refresh("--budget", 40, "--only-collect")
+        crawled.refresh()
     # then all its pages are as they were, but for their outcome
     during = _rows(crawled.folder)
     assert during.keys() == before.keys()
@@ -192,7 +215,7 @@ def test_a_site_that_is_down_loses_no_page_and_is_taken_up_again(crawled: Crawle
     # and when it is up again, a round finds that out with one page, and the next visits the rest
     crawled.mood.down = False
     for _ in range(2):
-        crawled.refresh("--budget", 40, "--only-collect")
+        crawled.refresh()
     assert _rows(crawled.folder)["/a"][0] in ("ok", "not_modified")
     assert site_rows(crawled.folder, "SELECT state FROM sites WHERE url LIKE '%down.test%'") == [("done",)]
     assert_counted(crawled.folder)
@@ -200,16 +223,13 @@ def test_a_site_that_is_down_loses_no_page_and_is_taken_up_again(crawled: Crawle
 
 def test_a_round_stays_within_its_budget_and_its_share_per_site(crawled: Crawled) -> None:
     # when
-    report = crawled.refresh("--budget", 4, "--set", "refresh.new_share=0", "--only-collect")["round"]
+    report = crawled.refresh(4, new_share=0.0)
     # then
-    assert report["planned"] == report["visited"] == 4
+    assert report.planned == report.visited == 4
     assert len(_asked_again(crawled)) == 4
-    report = crawled.refresh("--budget", 40, "--per-site", 1, "--only-collect")["round"]
-    assert report["planned"] == 2
+    assert crawled.refresh(per_site=1).planned == 2
 
 
 def test_a_folder_without_a_page_is_refused_with_a_sentence(tmp_path: Path) -> None:
     ran = run("refresh", "-C", tmp_path / "nothing")
     assert ran.code == 2 and "There is no crawl" in ran.err
-    ran = run("refresh", "-C", tmp_path / "nothing", "--policy", "psychic")
-    assert ran.code == 2

@@ -24,6 +24,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "rank": Row("rank", "PageRank of the crawl, or of any edge list."),
     "index": Row("index", "Make the pages searchable: titles, texts, what links call them, weighed by rank."),
     "refresh": Row("refresh", "Visit again what is due, within a budget; compare the policies that decide it."),
+    "watch": Row("watch", "Keep the crawl fresh, round after round, until somebody stops it."),
     "search": Row("search", "Search the pages: words, phrases, site:, domain:, community:, lang:, dates."),
     "schedule": Row("schedule", "When servers are quiet: S2's policies simulated, learnt loads, tonight's plan."),
     "stats": Row("stats", "The web as found, in tables with their SQL: the survey's six, and what else it is made of."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
 
     from nephila.jobs.refresh import RefreshReport
     from nephila.refresh.experiment import Line, SimulationReport
+    from nephila.store.plan import WatchNote
 
 _WEIGHINGS = {"equal": "all pages weigh the same", "popularity": "pages weigh by what users look at"}
 
@@ -36,6 +38,17 @@ def round_as_text(report: RefreshReport, directory: Path) -> str:
             f"{ranked.pages:,} ranked in {ranked.rounds} rounds; {index.pages:,} in the index."
         )
     return "\n".join(lines)
+
+
+def watch_as_text(note: WatchNote, running: bool) -> str:
+    """What a watch will do next."""
+    at = datetime.fromtimestamp(note.next_at, UTC).strftime("%Y-%m-%d %H:%M")
+    if note.ended:
+        return (
+            f"The watch was stopped after {note.rounds:,} rounds; `nephila watch` goes on, the next was due {at} UTC."
+        )
+    every = f"every {note.every_s / 3600:g} h"
+    return f"A watch ({every}, {note.rounds:,} rounds so far) {note.doing}; the next round is due {at} UTC."
 
 
 def simulation_as_text(report: SimulationReport) -> str:

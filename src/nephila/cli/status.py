@@ -20,9 +20,11 @@ def command(common: Common) -> int:
         watch nephila status -C crawl
     """
     from nephila.cli.crawl_view import as_text, one_line
+    from nephila.cli.refresh_view import watch_as_text
     from nephila.crawl.status import read_status
     from nephila.errors import NephilaError
     from nephila.store.folder import CrawlFolder
+    from nephila.store.plan import read_watch
 
     folder = CrawlFolder.open(common.directory)
     status = read_status(folder, time.time())
@@ -36,4 +38,6 @@ def command(common: Common) -> int:
         emit("Running.\n" + one_line(status.report))
     else:
         emit(as_text(status.report, common.directory))
+    if not common.as_json and (note := read_watch(folder)) is not None:
+        emit(watch_as_text(note, status.running))
     return 0

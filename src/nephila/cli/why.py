@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import click
 
 from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
+
+if TYPE_CHECKING:
+    from nephila.crawl.why import Event
+    from nephila.refresh.due import DuePage
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The story of a URL, and when it is due again."""
+
+    url: str
+    outcome: str
+    network_state: str
+    reason: str
+    events: tuple[Event, ...]
+    due: DuePage | None
 
 
 @click.command()
@@ -20,12 +39,14 @@ def command(common: Common, url: str) -> int:
     from datetime import UTC, datetime
 
     from nephila.crawl.why import why
+    from nephila.jobs.refresh import when
     from nephila.store.folder import CrawlFolder
 
-    folder = CrawlFolder.open(common.directory)
-    story = why(folder, common.configuration().config, url)
+    folder, config = CrawlFolder.open(common.directory), common.configuration().config
+    story = why(folder, config, url)
+    due = when(config, folder, url)
     if common.as_json:
-        emit_json(story)
+        emit_json(Why(story.url, story.outcome, story.network_state, story.reason, story.events, due))
         return 0
     lines = [
         story.url,
@@ -34,5 +55,7 @@ def command(common: Common, url: str) -> int:
     for event in story.events:
         at = datetime.fromtimestamp(event.at, UTC).strftime("%Y-%m-%d %H:%M:%S") if event.at is not None else "now"
         lines.append(f"  {at:<19}  {event.what}")
+    if due is not None:
+        lines.append(f"  {'refresh':<19}  {due.sentence}")
     emit("\n".join(lines))
     return 0

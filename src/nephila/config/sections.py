@@ -338,6 +338,9 @@ class Refresh:
     per_day: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = _key(
         0.1, "visits per page and day that rounds are planned for", changeable=True
     )
+    every: Annotated[float, Unit(parse_duration, DURATION_FORM), Field(gt=0)] = _key(
+        3600.0, "time from the beginning of one round of `nephila watch` to the next", changeable=True
+    )
     new_share: Share = _key(0.2, "share of a round's requests kept for pages that were never asked", changeable=True)
     per_site: Limit = _key(None, "pages of one site visited again in a round", changeable=True)
     gone_after: Positive = _key(3, "answers 404 or 410 in a row after which a page is marked as gone", changeable=True)

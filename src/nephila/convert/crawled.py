@@ -167,8 +167,8 @@ class SlotReader:
 
     def visits(self, first: int, last: int) -> Iterator[tuple[Any, ...]]:
         sql = """SELECT visit, site, hash, path, role, at, outcome, reason, code, checksum, wire_bytes, body_bytes,
-                 connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset
-                 FROM visits WHERE visit BETWEEN ? AND ? ORDER BY visit"""
+                 connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset,
+                 changed, compare_bytes, etag, modified FROM visits WHERE visit BETWEEN ? AND ? ORDER BY visit"""
         return self._rows(sql, first, last)
 
     def knows(self, site: int, key: int) -> bool:

@@ -63,13 +63,15 @@ def _visit_row(
     slot: int, row: tuple[Any, ...], ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds]
 ) -> tuple[Any, ...]:
     visit, site, key, path, role, at, outcome, reason, code, checksum, *figures = row
-    wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, http, tls, server, file, offset = figures
+    wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, http, tls, server, file, offset = figures[:11]
+    changed, compare_bytes, etag, modified = figures[11:]
     page_id = ids.page_id(site, key) if role == "page" else None
     server = server.replace("\0", "") if server else server
     return (
         slot, visit, page_id, site_ids[site].site_id, sites[site].url + path, role, datetime.fromtimestamp(at, UTC),
         outcome, reason, code, checksum, wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address,
-        http or None, tls or None, server, file, offset,
+        http or None, tls or None, server, file, offset, None if changed is None else bool(changed), compare_bytes,
+        storable(etag) if etag else None, storable(modified) if modified else None,
     )  # fmt: skip
 
 

@@ -47,6 +47,19 @@ def visits_since(folder: CrawlFolder, before: dict[int, int]) -> VisitsOfRound:
     return VisitsOfRound(*sums)
 
 
+def url_of(folder: CrawlFolder, slot: int, site: int, key: int) -> str:
+    """The URL of a page; empty where it is not known."""
+    path = folder.agent_database(slot)
+    sql = "SELECT url || path FROM pages JOIN sites USING (site) WHERE site = ? AND hash = ?"
+    with database_errors(path):
+        reader = open_reader(path)
+        try:
+            row = reader.execute(sql, (site, key)).fetchone()
+        finally:
+            reader.close()
+    return "" if row is None else str(row[0])
+
+
 def _slots(folder: CrawlFolder) -> list[int]:
     return [slot for slot in folder.slots() if folder.agent_database(slot).exists()]
 

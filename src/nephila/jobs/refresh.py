@@ -17,16 +17,20 @@ from nephila.crawl.report import CrawlReport
 from nephila.crawl.rounds import Round
 from nephila.crawl.run import Opened, run
 from nephila.crawl.seeds import SeedList
-from nephila.crawl.setup import make_clock
+from nephila.crawl.setup import make_clock, strip_rules
 from nephila.crawl.totals import Totals, read_totals
-from nephila.crawl.visited import VisitsOfRound, last_visits, visits_since
+from nephila.crawl.visited import VisitsOfRound, last_visits, url_of, visits_since
 from nephila.engine import Engine
 from nephila.errors import NephilaError
 from nephila.jobs.refine import Refined
 from nephila.records import Outcome
+from nephila.refresh.due import DuePage, Freshness, read_freshness, when_due
+from nephila.refresh.ledger import Array
+from nephila.refresh.run import read_standings
 from nephila.refresh.run import run as plan_round
 from nephila.store.folder import CrawlFolder
 from nephila.store.plan import PlanHead, read_plan, write_head
+from nephila.urls import Refusal, normalise, split, url_hash
 
 _WAIT: Final = (Outcome.WAITING, Outcome.DEFERRED_HOST, Outcome.DEFERRED_ROBOTS)
 
@@ -140,7 +144,23 @@ def _report(
     )  # fmt: skip
 
 
-def next_round(folder: CrawlFolder) -> PlanHead | None:
-    """A round that was begun and has not ended."""
-    head = read_plan(folder)
-    return head if head is not None and head.ended_at is None else None
+def when(config: Config, folder: CrawlFolder, url: str) -> DuePage | None:
+    """When a page is due again, and why; None where it was never requested."""
+    normal = normalise(url, strip_rules(config))
+    if isinstance(normal, Refusal):
+        return None
+    site, path = split(normal)
+    number = next((each.number for each in read_standings(folder).values() if each.url == site), None)
+    if number is None:
+        return None
+    return when_due(config.refresh, folder, number, url_hash(path), make_clock(config).now())
+
+
+def freshness(config: Config, folder: CrawlFolder) -> Freshness | None:
+    """What of the crawl is due, fresh and changing; None where nothing was requested yet."""
+
+    def urls(slots: Array, sites: Array, hashes: Array) -> list[str]:
+        keys = zip(slots.tolist(), sites.tolist(), hashes.tolist(), strict=True)
+        return [url_of(folder, slot, site, key) for slot, site, key in keys]
+
+    return read_freshness(config.refresh, folder, make_clock(config).now(), urls)

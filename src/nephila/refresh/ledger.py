@@ -73,8 +73,8 @@ _TYPES: Final = (
 )  # fmt: skip
 
 
-def read_ledger(folder: CrawlFolder, slot: int) -> Ledger:
-    """The slot's pages as they are now; the file is brought up to date."""
+def read_ledger(folder: CrawlFolder, slot: int, *, keeps: bool = False) -> Ledger:
+    """The slot's pages as they are now; the file is brought up to date where `keeps`, by one process at a time."""
     path = ledger_file(folder, slot)
     kept, last_visit = _load(path)
     database = folder.agent_database(slot)
@@ -89,6 +89,8 @@ def read_ledger(folder: CrawlFolder, slot: int) -> Ledger:
             ledger = _updated(reader, select, kept, last_visit) if len(kept) else _joined(_all(reader, select))
         finally:
             reader.close()
+    if not keeps:
+        return ledger
     make_directory(path.parent)
     aside = aside_of(path)
     with aside.open("wb") as file:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from nephila.refresh.columns import START_INTERVAL_DAYS, Columns, Flags, Floats
+from nephila.refresh.columns import START_INTERVAL_DAYS, Columns, Floats
 from nephila.refresh.ledger import Array, Ledger
 from nephila.refresh.policies.nutch import LEAST_DAYS, LONGER, MOST_DAYS, SHORTER
 from nephila.refresh.policies.policy import Policy
@@ -102,15 +102,13 @@ def _within_shares(
 
 
 def _freshness(columns: Columns, now_day: float) -> float:
-    """The weighted chance that a copy is current: E e^(−λτ) = (b / (b + τ))^a."""
-    waited = np.maximum(now_day - columns.last_day, 0.0)
-    fresh = np.exp(-columns.shape * np.log1p(waited / columns.rate))
+    """The weighted chance that a copy is current."""
     total = float(columns.weight.sum())
-    return float((fresh * columns.weight).sum() / total) if total else 1.0
+    return float((expected_fresh(columns, now_day) * columns.weight).sum() / total) if total else 1.0
 
 
-def is_current(columns: Columns, now_day: float) -> Flags:
-    """Copies that are more likely current than not."""
+def expected_fresh(columns: Columns, now_day: float) -> Floats:
+    """The chance of each copy to be current: E e^(−λτ) = (b / (b + τ))^a."""
     waited = np.maximum(now_day - columns.last_day, 0.0)
-    result: Flags = np.exp(-columns.shape * np.log1p(waited / columns.rate)) >= 0.5
+    result: Floats = np.exp(-columns.shape * np.log1p(waited / columns.rate))
     return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -50,7 +49,7 @@ class Known:
 
 def run(config: Refresh, folder: CrawlFolder, engine: Engine, now: float, budget: int, new_pages: int) -> PlanHead:
     """Plan one round of so many visits; the plan is in force when this returns."""
-    known = gather(config, folder, now)
+    known = gather(config, folder, now, keeps=True)
     if not len(known.ledger):
         raise NephilaError(f"no page of {folder.path} was collected yet; `nephila crawl -C {folder.path}` does that.")
     former = read_plan(folder)
@@ -79,13 +78,13 @@ def make_policy(config: Refresh) -> Policy:
     return Fixed(config.fixed_interval / _DAY_S) if config.policy == "fixed" else policy_named(config.policy)
 
 
-def gather(config: Refresh, folder: CrawlFolder, now: float) -> Known:
-    """Ledgers of all slots with weights and rates."""
+def gather(config: Refresh, folder: CrawlFolder, now: float, *, keeps: bool = False) -> Known:
+    """Ledgers of all slots with weights and rates; `keeps` is for whoever has the folder to itself."""
     sites = read_standings(folder)
     ledgers, numbers = [], []
     for slot in folder.slots():
         if folder.agent_database(slot).exists():
-            ledger = read_ledger(folder, slot)
+            ledger = read_ledger(folder, slot, keeps=keeps)
             ledgers.append(ledger)
             numbers.append(np.full(len(ledger), slot, np.int32))
     joined = (
@@ -117,7 +116,3 @@ def read_standings(folder: CrawlFolder) -> dict[int, SiteStanding]:
 def _suffix(url: str) -> str:
     """The public suffix of a site's name: "co.kr" of www.example.co.kr; empty for addresses."""
     return registrable_domain(host_of(url)).partition(".")[2]
-
-
-def spent(started: float) -> float:
-    return round(time.monotonic() - started, 3)

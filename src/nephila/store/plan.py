@@ -2,6 +2,7 @@
 
     refresh.json            the plan in force: its number, when and how it was made, whether its round has ended
     revisits-NNNNNN.parquet its pages, the most urgent first
+    watch.json              what `nephila watch` does and will do next
 
 The rows are written before `refresh.json` names them, so that a plan is there whole or not at all. The former plans'
 rows are deleted with the next one.
@@ -22,6 +23,7 @@ from nephila.store.durable import aside_of, make_directory, publish, replace_fil
 from nephila.store.folder import CrawlFolder
 
 NAME: Final = "refresh.json"
+_WATCH: Final = "watch.json"
 _ROWS: Final = "revisits-{:06}.parquet"
 
 REVISITS: Final = pa.schema(
@@ -84,6 +86,31 @@ def write_plan(folder: CrawlFolder, head: PlanHead, columns: Sequence[Any]) -> N
 
 def write_head(folder: CrawlFolder, head: PlanHead) -> None:
     replace_file(folder.plan / NAME, msgspec.json.format(msgspec.json.encode(head), indent=1) + b"\n")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchNote:
+    """`watch.json`: what a watch did last and will do next, for those who ask and for itself after a restart."""
+
+    noted_at: float
+    doing: str
+    next_at: float
+    rounds: int
+    every_s: float
+    ended: bool = False
+
+
+def read_watch(folder: CrawlFolder) -> WatchNote | None:
+    """None where nobody ever watched, or the note is of no use any more."""
+    try:
+        return msgspec.json.decode((folder.plan / _WATCH).read_bytes(), type=WatchNote)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+
+
+def write_watch(folder: CrawlFolder, note: WatchNote) -> None:
+    make_directory(folder.plan)
+    replace_file(folder.plan / _WATCH, msgspec.json.encode(note) + b"\n")
 
 
 def planned_pages(folder: CrawlFolder, plan: int, skip: int, count: int) -> Iterator[list[tuple[int, int]]]:

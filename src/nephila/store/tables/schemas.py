@@ -233,6 +233,10 @@ VISITS: Final = Table(
         Column("server", _TEXT, "Server header", True),
         Column("archive_file", _TEXT, "name of the WARC file", True),
         Column("archive_offset", _COUNT, "byte there", True),
+        Column("changed", pa.bool_(), "S4-3's Boolean: other than at the visit before; empty: not told", True),
+        Column("compare_bytes", _COUNT, "S4-3's Compare_Size: larger than at the visit before by so much", True),
+        Column("etag", _TEXT, "ETag header", True),
+        Column("last_modified", _TEXT, "Last-Modified header, as sent", True),
     ),
     parts=True,
 )
