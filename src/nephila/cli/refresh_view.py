@@ -44,9 +44,7 @@ def watch_as_text(note: WatchNote, running: bool) -> str:
     """What a watch will do next."""
     at = datetime.fromtimestamp(note.next_at, UTC).strftime("%Y-%m-%d %H:%M")
     if note.ended:
-        return (
-            f"The watch was stopped after {note.rounds:,} rounds; `nephila watch` goes on, the next was due {at} UTC."
-        )
+        return f"A watch was stopped after {note.rounds:,} rounds; `nephila watch` goes on, the next was due {at} UTC."
     every = f"every {note.every_s / 3600:g} h"
     return f"A watch ({every}, {note.rounds:,} rounds so far) {note.doing}; the next round is due {at} UTC."
 

@@ -22,6 +22,7 @@ from nephila.crawl.totals import Totals, read_totals
 from nephila.crawl.visited import VisitsOfRound, last_visits, url_of, visits_since
 from nephila.engine import Engine
 from nephila.errors import NephilaError
+from nephila.jobs.planned import make_planner
 from nephila.jobs.refine import Refined
 from nephila.records import Outcome
 from nephila.refresh.due import DuePage, Freshness, read_freshness, when_due
@@ -96,9 +97,10 @@ def refresh(
             config.refresh, folder, engine, make_clock(config).now(), max(0, requests - new_pages), new_pages
         )
     before = last_visits(folder)
-    crawled = run(
-        _for_round(opened, totals, budget), SeedList((), ()), engine, agents, show, Round(head.number, head.new_pages)
-    )
+    of_round = _for_round(opened, totals, budget)
+    # Which hours are good for a site is the schedule's to say, also in a round (J-2).
+    round_ = Round(head.number, head.new_pages)
+    crawled = run(of_round, SeedList((), ()), engine, agents, show, make_planner(of_round), round_)
     found = visits_since(folder, before)
     if crawled.how != "interrupted":
         write_head(folder, replace(head, ended_at=make_clock(config).now()))

@@ -55,33 +55,31 @@ def watch(
     done = visited = changed = new_pages = requests = 0
     last: RoundReport | None = None
     how = "done"
-    with _stoppable() as stop:
-        while rounds is None or done < rounds:
-            write_watch(folder, WatchNote(clock.now(), "waits for the next round", next_at, done, every_s))
-            if next_at > clock.now():
-                tell(f"the next round begins in {_span((next_at - clock.now()) / clock.rate)}")
-            if _wait(clock, next_at, stop):
-                how = INTERRUPTED
-                break
-            started = clock.now()
-            write_watch(folder, WatchNote(started, "visits what is due", started + every_s, done, every_s))
-            last = refresh(opened, engine, agents, Budget(_requests(opened, every_s)))
-            visited, changed = visited + last.visited, changed + last.changed
-            new_pages, requests = new_pages + last.new_pages, requests + last.requests
-            if last.how == INTERRUPTED or stop.is_set():
-                how = INTERRUPTED
-                break
-            done += 1
-            tell(
-                f"round {last.round}: {last.visited:,} visited, {last.changed:,} changed, {last.new_pages:,} new, "
-                f"{last.gone:,} gone"
-            )
-            next_at = max(started + every_s, clock.now())
-            write_watch(
-                folder, WatchNote(clock.now(), "brings tables, ranks and index up to date", next_at, done, every_s)
-            )
-            refine(config, folder, engine)
-    write_watch(folder, WatchNote(clock.now(), "does nothing", next_at, done, every_s, ended=True))
+
+    def note(doing: str, *, ended: bool = False) -> None:
+        write_watch(folder, WatchNote(clock.now(), doing, next_at, done, every_s, ended))
+
+    while rounds is None or done < rounds:
+        note("waits for the next round")
+        if next_at > clock.now():
+            tell(f"the next round begins in {_span((next_at - clock.now()) / clock.rate)}")
+        if _is_stopped_before(clock, next_at):
+            how = INTERRUPTED
+            break
+        next_at = clock.now() + every_s
+        note("visits what is due")
+        last = refresh(opened, engine, agents, Budget(_requests(opened, every_s)))
+        visited, changed = visited + last.visited, changed + last.changed
+        new_pages, requests = new_pages + last.new_pages, requests + last.requests
+        if last.how == INTERRUPTED:
+            how = INTERRUPTED
+            break
+        done += 1
+        found = f"{last.visited:,} visited, {last.changed:,} changed, {last.new_pages:,} new, {last.gone:,} gone"
+        tell(f"round {last.round}: {found}")
+        note("brings tables, ranks and index up to date")
+        refine(config, folder, engine)
+    note("does nothing", ended=True)
     return WatchReport(how, done, visited, changed, new_pages, requests, next_at, last)
 
 
@@ -91,13 +89,14 @@ def _requests(opened: Opened, every_s: float) -> int:
     return max(1, round(opened.effective.config.refresh.per_day * pages * every_s / DAY_S))
 
 
-def _wait(clock: Clock, until: float, stop: threading.Event) -> bool:
+def _is_stopped_before(clock: Clock, until: float) -> bool:
     """Wait for a moment of simulated time; True when somebody asked to stop."""
-    while not stop.is_set():
-        left_s = (until - clock.now()) / clock.rate
-        if left_s <= 0:
-            return False
-        stop.wait(min(left_s, 1.0))
+    with _stoppable() as stop:
+        while not stop.is_set():
+            left_s = (until - clock.now()) / clock.rate
+            if left_s <= 0:
+                return False
+            stop.wait(min(left_s, 1.0))
     return True
 
 
@@ -118,10 +117,6 @@ def _stoppable() -> Iterator[threading.Event]:
 
 
 def _span(seconds: float) -> str:
-    return (
-        f"{seconds / 3600:.1f} h"
-        if seconds >= 5400
-        else f"{seconds / 60:.0f} min"
-        if seconds >= 90
-        else f"{seconds:.0f} s"
-    )
+    if seconds >= 5400:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
