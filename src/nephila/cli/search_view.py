@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.text import Text
@@ -12,40 +13,46 @@ from nephila.cli.output import inert
 if TYPE_CHECKING:
     from nephila.search.results import Hit, Marks, Results
 
+_MEASURE: Final = Console(width=200)  # wrapping asks a console how tabs and wide letters count
+
+
+INDENT: Final = 5
+_LEAST_WIDTH: Final = 20
+
 
 def show(results: Results) -> None:
-    """Print for a person; colours and bold only where the terminal has them."""
+    """Print for a person; colours and bold only where the terminal has them, lines broken at its width."""
     console = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
-    console.print(rendered(results))
+    width = max(_LEAST_WIDTH, console.width - INDENT) if console.is_terminal else None
+    console.print(rendered(results, width), soft_wrap=True)
 
 
-def as_text(results: Results) -> str:
-    """The same without colours."""
-    return rendered(results).plain
-
-
-def rendered(results: Results) -> Text:
-    """All of it as styled text."""
+def rendered(results: Results, width: int | None = None) -> Text:
+    """All of it as styled text; what is longer than `width` goes on under its own beginning."""
     whole = Text()
     for remark in results.remarks:
         whole.append(inert(remark) + "\n", "yellow")
     for hit in results.hits:
-        whole.append_text(_hit(hit)).append("\n")
+        number = f"{hit.place:>3}  "
+        for paragraph in _hit(hit):
+            for line in paragraph.wrap(_MEASURE, width) if width else [paragraph]:
+                line.rstrip()
+                whole.append(number).append_text(line).append("\n")
+                number = " " * INDENT
+        whole.append("\n")
     return whole.append(_summary(results), "dim")
 
 
-def _hit(hit: Hit) -> Text:
-    lines = Text(f"{hit.place:>3}  ")
-    lines.append_text(_marked(hit.title or hit.url, hit.title_marks if hit.title else (), "bold cyan")).append("\n")
-    lines.append(f"     {inert(hit.url)}\n", "green")
+def _hit(hit: Hit) -> Iterator[Text]:
+    yield _marked(hit.title or hit.url, hit.title_marks if hit.title else (), "bold cyan")
+    yield Text(inert(hit.url), "green")
     if hit.snippet:
-        lines.append("     ").append_text(_marked(hit.snippet, hit.snippet_marks, "")).append("\n")
+        yield _marked(hit.snippet, hit.snippet_marks, "")
     at = hit.published_at or hit.modified_at
     known = [f"{at:%Y-%m-%d}" if at else "", inert(hit.language), f"rank {hit.times_mean:.1f} × mean"]
-    lines.append("     " + " · ".join(filter(None, known)) + "\n", "dim")
+    yield Text(" · ".join(filter(None, known)), "dim")
     if hit.explanation is not None:
-        lines.append(f"     {inert(hit.explanation.line)}\n", "magenta")
-    return lines
+        yield Text(inert(hit.explanation.line), "magenta")
 
 
 def _marked(text: str, marks: Marks, style: str) -> Text:
