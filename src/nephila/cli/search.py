@@ -60,5 +60,5 @@ def command(
     if common.as_json:
         emit_json(results)
     else:
-        emit(search_view.as_text(results)) if common.quiet else search_view.show(results)
+        emit(search_view.rendered(results).plain) if common.quiet else search_view.show(results)
     return 0
