@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check survey bench-stats truth real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile fuzz fuzz-asan soak clean
+.PHONY: demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -29,7 +29,7 @@ fix: $(VENV)/ready
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-lab-check: $(VENV)/ready       ## S1's Tables 1-6 beside the generated web
+lab-check: $(VENV)/ready       ## S1's Tables 1-13 beside the generated web
 	$(BIN)/nephila lab check
 
 SITES ?= 128
@@ -43,6 +43,9 @@ bench-stats: $(VENV)/ready     ## all tables of 10^7 pages: seconds and memory; 
 
 truth: $(VENV)/ready           ## the lab's 10^5 pages collected, and compared with its truth; takes minutes
 	$(BIN)/python tests/circle/big.py
+
+study: $(VENV)/ready           ## nine batches of the lab's web, crawled, beside S1's Tables 7-13; takes minutes
+	$(BIN)/python tests/circle/study.py
 
 real-sites: $(VENV)/ready      ## three real manuals collected completely; needs apt-get and dpkg-deb
 	mkdir -p build/debs && cd build/debs && apt-get download httrack-doc anarchism mplayer-doc

@@ -226,6 +226,16 @@ def registrable_domain(host: str) -> str:
     return host
 
 
+@lru_cache(maxsize=65_536)
+def public_suffix(host: str) -> str:
+    """What names are registered under, such as co.kr or com; an address has none."""
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return str(_suffixes().publicsuffix(host) or "")
+    return ""
+
+
 def url_hash(path: str) -> int:
     """64 bits of xxh3, signed as SQLite keeps integers."""
     unsigned = xxhash.xxh3_64_intdigest(path.encode())

@@ -29,7 +29,7 @@ def test_the_scanner_and_the_url_rules_find_what_was_planted(seed: int, profile:
         for page in [*range(min(8, skeleton.pages)), *range(8, skeleton.pages, 499)]:
             if skeleton.fate[page] != Fate.OK:
                 continue
-            path = path_of(card.paths, page)
+            path = path_of(card.paths, page, web.generation(card, skeleton, page, 0.0))
             answer = web.answer(card.host, 8480, path, card.address, 0.0)
             if (answer.status, answer.manner) != (200, Manner.WHOLE):
                 continue  # the study's home pages are down at times

@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "load": Row("load", "The tables into a DuckDB file or a PostgreSQL database."),
     "export": Row("export", "The tables as CSV or JSON Lines, or as the paper's own files."),
     "serve": Row("serve", "The crawl in your browser: live figures, sites, search, ranks, statistics."),
+    "study": Row("study", "The change study: the same sites again and again, and how they change."),
     "status": Row("status", "What a crawl has done and is doing, from another terminal."),
     "why": Row("why", "The whole story of one URL: who linked to it, what was decided, when and why."),
     "lab": Row("lab", "A web in a box: serve it, tell its truth, check it against the papers."),

@@ -264,6 +264,9 @@ class Lab:
     port: Annotated[int, Field(ge=1, le=65535)] = _key(8480, "the port of every site")
     delay: Seconds = _key(0.0, "median time before an answer; 0 answers at once (S1: 0.3 s)")
     faults: bool = _key(True, "plant S1's failures; without them every page answers")
+    growth: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = _key(
+        1.0, "pages per site, in parts of the paper's; 0.1 makes sites of a tenth"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 A page changes by a Poisson process whose rate is drawn once, from its domain's gamma distribution for home pages and
 from its link kind's for others (S1-42, S1-43, S1-47), with S1-45's factor by depth. The changes of one day are drawn
 from the day's number, so the last change before any moment is found without a history: 70 % of a day's changes fall in
-05-17 h. Documents that appear and vanish (4.8) are not made yet.
+05-17 h. URLs that appear and vanish (4.8) are the matter of `lives` and `holders`.
 """
 
 from __future__ import annotations
@@ -12,39 +12,31 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from nephila.lab.draw import Stream, Table, draw, key_of, share
+from nephila.lab.draw import Stream, Table, draw, key_of, share, site_key
 from nephila.lab.fates import Fate, Law, batches_alive
+from nephila.lab.lives import LIST_SHARE_OF_0A0, gamma_rate, home_rate, is_list
 from nephila.lab.skeleton import KINDS, Skeleton
 
 DAY_S: Final = 86_400.0
-BATCH_S: Final = 2 * DAY_S
+BATCH_S: Final = 19 / 8 * DAY_S
+"""Between two batches of S1's: nine of them span the 19 days that its intervals speak of (S1-41, I1-6)."""
+
 _BATCHES: Final = 9
-_MOST_PER_DAY: Final = 24.0
 _WORKING_SHARE: Final = 0.7
 _NEVER: Final = 1e-6
 
-# (shape, scale per day)
-_BY_DOMAIN: Final = {
-    "ac.kr": (0.1583, 0.4364),
-    "co.kr": (0.0893, 11.64),
-    "go.kr": (0.1260, 0.6439),
-    "or.kr": (0.0692, 1.434),
-    "pe.kr": (0.3785, 0.0423),
-    "kr": (0.0897, 5.570),
-    "com": (0.1062, 8.224),
-    "net": (0.1506, 0.9354),
-    "org": (0.1885, 4.659),
-}
+# (shape, scale per day), fitted to S1-47 as documents of all lives (4.8) show it in nine batches: `bench/study_fit.py`.
 _BY_KIND: Final = {
-    "000": (0.0179, 0.0835),
-    "00f": (0.0742, 0.0192),
-    "0a0": (0.0825, 418.8),
-    "h00": (0.3192, 0.3656),
-    "h0f": (0.7774, 0.0194),
-    "ha0": (0.3603, 1.861),
+    "000": (0.1470, 0.009919),
+    "00f": (0.09074, 0.01492),
+    "0a0": (0.1478, 16.82),
+    "h00": (1.560, 0.05264),
+    "h0f": (1.024, 0.01395),
+    "ha0": (1.334, 0.2018),
 }
 _HAF_PER_DAY: Final = 0.01174
-_INTERVAL_BY_DEPTH: Final = (1.40, 0.98, 1.06, 1.16, 0.89, 0.98, 0.95, 0.99, 0.91, 0.69)
+# By depth, from 1 on: with these factors the intervals seen are to each other as S1-45's.
+_INTERVAL_BY_DEPTH: Final = (1.0, 0.5777, 1.1851, 1.5213, 0.7328, 0.9553, 0.8861, 0.9839, 0.7737, 0.3591)
 
 # What a home page that is down today does; a refused connection or a lost name would be another site's.
 _DOWN: Final = (Fate.SERVER_ERROR, Fate.NOT_FOUND, Fate.RESET, Fate.STALL_BODY, Fate.SHORT_HEADER)
@@ -60,25 +52,21 @@ class Version:
     until: float | None = None
 
 
-def rate_per_day(law: Law, site: int, host: str, skeleton: Skeleton, page: int, depth: int) -> float:
+def rate_per_day(law: Law, site: int, skeleton: Skeleton, page: int, depth: int, generation: int = 0) -> float:
     """Expected changes of a page per day; 0 in the survey."""
     if law.profile == "survey":
         return 0.0
-    kind = KINDS[skeleton.kind[page]]
     if page == 0:
-        labels = host.split(".")
-        shape_scale = _BY_DOMAIN.get(".".join(labels[-2:])) or _BY_DOMAIN.get(labels[-1]) or _BY_DOMAIN["com"]
-    elif kind == "haf":
-        return _HAF_PER_DAY
-    else:
-        shape_scale = _BY_KIND[kind]
-    from scipy.special import gammaincinv  # heavy, and needed by the study alone
-
-    word = draw(key_of(law.seed, site, Stream.RATE), page)
-    drawn = float(gammaincinv(shape_scale[0], share(word))) * shape_scale[1]
-    ratio = 1.0 if page == 0 else _INTERVAL_BY_DEPTH[min(depth, len(_INTERVAL_BY_DEPTH) - 1)]
-    # Six digits: what a later release of the library computes differently in the last place must not move a change.
-    return min(float(f"{drawn / ratio:.6g}"), _MOST_PER_DAY)
+        return home_rate(law, site)
+    kind = KINDS[skeleton.kind.item(page)]
+    slower = _INTERVAL_BY_DEPTH[min(depth, len(_INTERVAL_BY_DEPTH) - 1)]
+    if kind == "haf":
+        return _HAF_PER_DAY / slower
+    key = site_key(law.seed, site, Stream.RATE)
+    place = share(draw(key_of(key, generation) if generation else key, page))
+    if kind == "0a0":  # lists are its most restless part
+        place = 1 - LIST_SHARE_OF_0A0 * place if is_list(law, site, page) else (1 - LIST_SHARE_OF_0A0) * place
+    return gamma_rate(_BY_KIND[kind][0], _BY_KIND[kind][1] / slower, place)
 
 
 def changes_of_day(key: int, per_day: float, day: int) -> list[float]:
@@ -101,29 +89,54 @@ def changes_of_day(key: int, per_day: float, day: int) -> list[float]:
     return sorted(moments)
 
 
-def version_at(law: Law, site: int, page: int, per_day: float, origin: float, now: float) -> Version:
-    """The version that is shown at a moment; the number is 0 until the first change after the origin."""
-    if per_day < _NEVER:
-        return Version(0, origin)
-    key = key_of(law.seed, site, Stream.CHANGE, page)
+def last_before(key: int, per_day: float, origin: float, now: float) -> tuple[int, int, float] | None:
+    """(day, number within the day, moment) of the last change up to now; None if there was none since the origin."""
     for day in range(int(now // DAY_S), int(origin // DAY_S) - 1, -1):
         past = [moment for moment in changes_of_day(key, per_day, day) if origin < moment <= now]
         if past:
-            return Version(day * 256 + len(past), past[-1])
-    return Version(0, origin)
+            return day, len(past), past[-1]
+    return None
 
 
-def next_change(law: Law, site: int, page: int, per_day: float, now: float, horizon_days: int = 60) -> float | None:
+def first_after(key: int, per_day: float, now: float, horizon_days: int = 60) -> float | None:
     """The first change after a moment, None if there is none within the horizon."""
-    if per_day < _NEVER:
-        return None
-    key = key_of(law.seed, site, Stream.CHANGE, page)
     first = int(now // DAY_S)
     for day in range(first, first + horizon_days + 1):
         for moment in changes_of_day(key, per_day, day):
             if moment > now:
                 return moment
     return None
+
+
+def moment_of(key: int, per_day: float, origin: float, day: int, number: int) -> float | None:
+    """When the change of a number within its day happened; None if there is no such."""
+    moments = [moment for moment in changes_of_day(key, per_day, day) if moment > origin]
+    return moments[number - 1] if 0 < number <= len(moments) else None
+
+
+def version_at(
+    law: Law, site: int, page: int, per_day: float, origin: float, now: float, generation: int = 0
+) -> Version:
+    """The version that is shown at a moment; the number is 0 until the first change after the origin."""
+    found = None
+    if per_day >= _NEVER:
+        found = last_before(_change_key(law, site, page, generation), per_day, origin, now)
+    number, since = (0, origin) if found is None else (found[0] * 256 + found[1], found[2])
+    return Version(number | generation << 32, since)
+
+
+def next_change(
+    law: Law, site: int, page: int, per_day: float, now: float, horizon_days: int = 60, generation: int = 0
+) -> float | None:
+    """The first change of a page after a moment, None if there is none within the horizon."""
+    if per_day < _NEVER:
+        return None
+    return first_after(_change_key(law, site, page, generation), per_day, now, horizon_days)
+
+
+def _change_key(law: Law, site: int, page: int, generation: int) -> int:
+    key = key_of(law.seed, site, Stream.CHANGE, page)
+    return key_of(key, generation) if generation else key
 
 
 def home_fate_at(law: Law, site: int, origin: float, now: float) -> Fate | None:

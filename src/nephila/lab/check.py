@@ -105,10 +105,10 @@ def render(report: CheckReport, whose: str = "lab") -> str:
     for row in report.rows:
         if row.table != table:
             table = row.table
-            lines += ["", table, f"  {'':<26}{'paper':>14}{whose:>14}{'tolerance':>12}"]
+            lines += ["", table, f"  {'':<30}{'paper':>14}{whose:>14}{'tolerance':>12}"]
         verdict = "" if row.ok else "  outside"
         lines.append(
-            f"  {row.row:<26}{_number(row.paper):>14}{_number(row.ours):>14}{_number(row.tolerance):>12}{verdict}"
+            f"  {row.row:<30}{_number(row.paper):>14}{_number(row.ours):>14}{_number(row.tolerance):>12}{verdict}"
         )
     wrong = sum(not row.ok for row in report.rows)
     lines += ["", "all within tolerance" if not wrong else f"{wrong} of {len(report.rows)} lines outside"]

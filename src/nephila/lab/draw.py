@@ -90,6 +90,10 @@ class Stream(IntEnum):
     SEED_SHARE = 21
     POOL = 22
     CODE = 23
+    LISTS = 24
+    LIFE = 25
+    HOLDER = 26
+    AWAY = 27
 
 
 @lru_cache(maxsize=256)

@@ -96,9 +96,13 @@ _FAILURES: Final = (
 )
 _FAILURE: Final = Table([weight for _, weight in _FAILURES])
 # By depth: a draw from here on fails. The last stands for all depths below the survey's.
-_FAILS_FROM: Final = [
-    np.uint64(round(figures.success(depth) * (1 << 32)) << 32) for depth in range(len(figures.REQUESTED) + 1)
-]
+_FAILS_FROM: Final = {
+    profile: [
+        np.uint64(min(round(figures.success(depth, profile) * (1 << 32)), (1 << 32) - 1) << 32)
+        for depth in range(len(figures.REQUESTED) + 1)
+    ]
+    for profile in ("survey", "study")
+}
 _FAILURE_FATES: Final = np.array([fate for fate, _ in _FAILURES], dtype=np.uint8)
 
 
@@ -110,6 +114,7 @@ class Law(NamedTuple):
     profile: str
     max_depth: int
     faults: bool
+    growth: float = 1.0
 
 
 def stratum(law: Law, site: int, stream: Stream) -> int:
@@ -143,7 +148,8 @@ def page_fates(law: Law, key: int, depth: int, first: int, count: int) -> NDArra
     """The fates of pages of one depth below the home page."""
     fates = np.zeros(count, dtype=np.uint8)
     if law.faults:
-        failed = (draws(key, first, count) >= _FAILS_FROM[min(depth, len(_FAILS_FROM) - 1)]).nonzero()[0]
+        fails_from = _FAILS_FROM[law.profile]
+        failed = (draws(key, first, count) >= fails_from[min(depth, len(fails_from) - 1)]).nonzero()[0]
         if len(failed):
             again = draws(key_of(key, Stream.CODE), first, count)[failed]
             fates[failed] = _FAILURE_FATES[_FAILURE.picks(again)]

@@ -1,7 +1,8 @@
 """Which pages a page links to: its children in the tree, and further links inside and outside the site (4.3, 4.4).
 
 Inside links go to depths at most one below, so that a breadth-first depth is the tree's depth. Outside links go to
-home pages or to pages of depth 1, half of them within the site's community of 25. What is decided here is what the
+home pages or to pages of depth 1 (in the study to home pages alone: a page that another site links to counts as of
+depth 0), half of them within the site's community of 25. What is decided here is what the
 truth tells; how a link is written is decided in `spelling`.
 """
 
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 from nephila.lab.card import COMMUNITY_SITES, Card, Cards
 from nephila.lab.draw import Stream, draw, geometric_table, key_of
 from nephila.lab.fates import Law
+from nephila.lab.holders import Holders
 from nephila.lab.paths import PathBook, in_other_case, path_of
 from nephila.lab.skeleton import HEAD_BYTES, LINK_BYTES, Skeleton, Skeletons, home_children, island_pages
 
@@ -27,6 +29,7 @@ _ATTRACTION: Final = 4.35  # sites by rank r get links as r^(-0.77): in-degrees 
 _CANONICAL: Final = 51  # of 256: 20 % of the pages that have links of kind h name their own address
 _CANONICAL_BYTES: Final = 400
 _FRAMES_IN_ALL: Final = 6
+_NEIGHBOURS: Final = 40  # looked at for one whose URL lasts
 # By the page's kind, in the order of KINDS: the letters of its first links, and those to choose from for further ones.
 _LETTERS: Final = ("", "f", "a", "h", "hf", "ah", "ahf")
 _FURTHER: Final = ("", "ffff", "aaaa", "hhhh", "hhhh", "aaah", "aaah")
@@ -50,11 +53,12 @@ _link: Final = tuple.__new__  # what Link(...) comes to, in half the time, for t
 class Linker:
     """Answers which links a page has; all of it computed from the page's numbers."""
 
-    def __init__(self, law: Law, cards: Cards, skeletons: Skeletons, alias_port: str) -> None:
+    def __init__(self, law: Law, cards: Cards, skeletons: Skeletons, alias_port: str, holders: Holders) -> None:
         self._law = law
         self._cards = cards
         self._skeletons = skeletons
         self._alias_port = alias_port
+        self._holders = holders
         key = key_of(law.seed, Stream.LINKS)
         self._step = key % law.sites | 1
         while gcd(self._step, law.sites) != 1:
@@ -62,10 +66,19 @@ class Linker:
         self._shift = draw(key, 1) % law.sites
         self.book = PathBook()
 
-    def links(self, card: Card, skeleton: Skeleton, page: int) -> list[Link]:
-        """The links of a downloaded page, whether robots may follow them or not."""
+    def links(
+        self, card: Card, skeleton: Skeleton, page: int, now: float | None = None, generation: int | None = None
+    ) -> list[Link]:
+        """The links of a downloaded page at a moment (None: the web's first), whether robots may follow them or not.
+
+        Without a generation they are those of the URL that holds the page's place then.
+        """
+        moment = self._holders.origin if now is None else now
+        changes_hands, generation_of = self._holders.changes_hands, self._holders.generation
         if skeleton.copy.item(page):
             page -= 1
+        if generation is None:
+            generation = generation_of(card.model, skeleton, page, moment)
         kind = skeleton.kind.item(page)
         letters, further = _LETTERS[kind], _FURTHER[kind]
         if not letters:
@@ -79,7 +92,10 @@ class Linker:
         first, last = skeleton.first_child.item(page), skeleton.first_child.item(page + 1)
         for number, child in enumerate(range(first, last)):
             word = draw(key, child)
-            path = held.get(paths_key + child) or make_path(style, child)
+            if changes_hands and (held_by := generation_of(card.model, skeleton, child, moment)):
+                path = self.book.path(style, child, held_by)
+            else:
+                path = held.get(paths_key + child) or make_path(style, child)
             if folds_case:
                 path = _in_a_case(path, word)
             budget -= len(path) + LINK_BYTES
@@ -101,6 +117,8 @@ class Linker:
             else:
                 place = (word >> 32) / 4294967296.0
                 target = int(limit**place) - 1 if word & 0x100 else int(limit * place)
+                if changes_hands:
+                    target = _lasting(skeleton, target)
                 path = held.get(paths_key + target) or make_path(style, target)
                 if folds_case:
                     path = _in_a_case(path, (word & 0xFFFFFFFF) << 20)  # the upper half has chosen the target
@@ -113,7 +131,8 @@ class Linker:
         if page == 0 and may_leave:
             found += self._island_next_door(card, further[0])
         if "h" in letters and extra_key >> 8 & 0xFF < _CANONICAL and budget > _CANONICAL_BYTES and len(found) > 3:
-            found.append(Link(origin, self.book.path(style, page), "h", "", True, extra_key, canonical=True))
+            itself = self.book.path(style, page, generation)
+            found.append(Link(origin, itself, "h", "", True, extra_key, canonical=True))
         while len(found) < least:  # HEAD_BYTES has room for these
             word = draw(extra_key, -1 - len(found))
             found.append(Link(origin, "/", letters[len(found)], "", True, word))
@@ -137,7 +156,7 @@ class Linker:
             site = (rank * self._step + self._shift) % sites
         if site == card.site:
             site = (site + 1) % sites
-        if word >> 8 & 0xFF >= _HOME:
+        if word >> 8 & 0xFF >= _HOME and self._law.profile == "survey":
             model = self._cards.model(site)
             pages = home_children(self._law, model)
             if pages:
@@ -160,6 +179,15 @@ def _in_a_case(path: str, word: int) -> str:
     if word >> 40 & 0xFF < _OTHER_CASE and "%" not in path and path != "/":
         return in_other_case(path, 1 + (word >> 48 & 1))
     return path
+
+
+def _lasting(skeleton: Skeleton, target: int) -> int:
+    """The target, or the nearest before it whose URL lasts: only lists link to what changes hands."""
+    life = skeleton.life
+    for place in range(target, max(target - _NEIGHBOURS, 0), -1):
+        if not life.item(place):
+            return place
+    return 0
 
 
 def _reach(skeleton: Skeleton, page: int) -> int:

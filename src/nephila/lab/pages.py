@@ -6,14 +6,13 @@ A body is head, links and filling. The filling is sliced from the language's poo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from nephila.lab.card import TONGUES, Card
 from nephila.lab.draw import draw
 from nephila.lab.links import Link
 from nephila.lab.mixing import GOLDEN, MASK
-from nephila.lab.paths import PathStyle, path_of
+from nephila.lab.paths import MakePath, path_of
 from nephila.lab.skeleton import Skeleton
 from nephila.lab.spelling import (
     CANONICAL,
@@ -42,6 +41,7 @@ _CHARSETS: Final = {
 }
 _END: Final = b"</body>\n</html>\n"
 _FRAMES_END: Final = b"</noframes>\n</frameset>\n</html>\n"
+_ROOM_OF_A_VERSION: Final = 60
 _BASE: Final = 8  # of 256 pages: about 3 % have a base element
 _NOFOLLOW: Final = 2  # of 256, by meta element
 _NOFOLLOW_HEADER: Final = 3  # of 256, up to here by header
@@ -86,13 +86,14 @@ def write_page(
     links: list[Link],
     look: Look,
     version: int,
-    make_path: Callable[[PathStyle, int], str] = path_of,
+    make_path: MakePath = path_of,
+    generation: int = 0,
 ) -> bytes:
     """The body of an original page at a version."""
     size_bytes = skeleton.size_bytes.item(page)
     pool = pool_of(card.tongue.language, card.tongue.codec)
     framed = bool(links) and links[0].letter == "f" and all(link.letter == "f" for link in links)
-    where = _where(card, skeleton, page, look, make_path)
+    where = _where(card, skeleton, page, look, make_path, generation)
     head, body = _head(card, page, look, pool), []
     if look.has_base:
         head.append(f'<base href="{card.origin}{where.directory}">\n'.encode("ascii"))
@@ -126,17 +127,17 @@ def write_page(
     end = _FRAMES_END if framed else _END
     front, middle = b"".join(head), b"".join(body)
     room = size_bytes - len(front) - len(middle) - len(end)
-    if room < 0:
-        return _write_short(card, page, links, look, size_bytes, framed, pool)
+    if room < (_ROOM_OF_A_VERSION if version else 0):
+        return _write_short(card, page, links, look, size_bytes, framed, pool, version)
     word = draw(look.word, version)
     if framed:
-        return b"".join((front, middle, *pool.filling(word, room), end))
-    above = room >> 1
-    return b"".join((front, *pool.filling(word, above), middle, *pool.filling(word >> 20, room - above), end))
+        return b"".join((front, middle, *pool.filling(word, room, version), end))
+    above, below = room >> 1, room - (room >> 1)
+    return b"".join((front, *pool.filling(word, above), middle, *pool.filling(word >> 20, below, version), end))
 
 
 def _write_short(
-    card: Card, page: int, links: list[Link], look: Look, size_bytes: int, framed: bool, pool: Pool
+    card: Card, page: int, links: list[Link], look: Look, size_bytes: int, framed: bool, pool: Pool, version: int
 ) -> bytes:
     meta = f"<meta charset={card.tongue.label}>" if card.says_charset_in_meta else ""
     robots = f"<meta name=robots content='{look.robots_meta}'>" if look.robots_meta else ""
@@ -150,7 +151,8 @@ def _write_short(
         front += b"<body>"
         middle = b"".join(shortest(link) for link in links)
     room = size_bytes - len(front) - len(middle) - len(end)
-    return b"".join((front, middle, *pool.filling(look.word, room), end))
+    word = draw(look.word, version) if version else look.word
+    return b"".join((front, middle, *pool.filling(word, room, version), end))
 
 
 def _head(card: Card, page: int, look: Look, pool: Pool) -> list[bytes]:
@@ -195,11 +197,11 @@ def _reads_anywhere(card: Card, skeleton: Skeleton, page: int) -> bool:
     return card.paths.folds_case or (page + 1 < skeleton.pages and skeleton.copy.item(page + 1))
 
 
-def _where(card: Card, skeleton: Skeleton, page: int, look: Look, make_path: Callable[[PathStyle, int], str]) -> Where:
+def _where(card: Card, skeleton: Skeleton, page: int, look: Look, make_path: MakePath, generation: int) -> Where:
     codec = card.tongue.codec
     if _reads_anywhere(card, skeleton, page):
         return Where("", "", codec)
     if look.has_base:
         return Where("/" + card.paths.directory(look.word >> 32), "", codec)
-    file = make_path(card.paths, page).partition("?")[0]
+    file = make_path(card.paths, page, generation).partition("?")[0]
     return Where(file[: file.rfind("/") + 1], file + "?", codec)

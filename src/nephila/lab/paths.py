@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -45,7 +44,8 @@ _EXTENSIONS: Final = (".html", ".html", ".html", ".htm", ".php", ".asp", ".jsp",
 _SCRIPTS: Final = ("view.php", "read.asp", "list.jsp", "show.cgi")
 _KOREAN: Final = ("검색", "자료실", "게시판", "공지사항", "학교", "여행", "음악", "뉴스")
 
-_DIGITS: Final = re.compile(r"[0-9]+")
+_CODE: Final = re.compile(r"([0-9]+)(?:-([0-9]+))?")
+_GENERATIONS_AT_MOST: Final = 1 << 24
 _SESSION: Final = re.compile(
     r";(?:jsessionid|sessionid)=[0-9a-z]*|(?<=[?&])(?:sid|phpsessid)=[0-9a-z]*&?", re.IGNORECASE
 )
@@ -75,6 +75,12 @@ DIRECTORIES: Final = _directories()
 _STEMS: Final = _stems()
 
 
+class MakePath(Protocol):
+    """What `path_of` and a book of paths both are."""
+
+    def __call__(self, style: PathStyle, page: int, generation: int = 0, /) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PathStyle:
     """How one site writes its paths."""
@@ -100,8 +106,8 @@ def path_lengths(seed: int, site: int, pages: int) -> NDArray[np.int64]:
     return lengths
 
 
-def path_of(style: PathStyle, page: int) -> str:
-    """The path and query of a page in normal form."""
+def path_of(style: PathStyle, page: int, generation: int = 0) -> str:
+    """The path and query of a page in normal form; a later holder of its place has its generation behind the number."""
     if page == 0:
         return "/"
     word = draw(style.key, page)
@@ -109,7 +115,7 @@ def path_of(style: PathStyle, page: int) -> str:
     directory = DIRECTORIES[(style.first_directory + (word >> 8 & 0xFF) % style.directories) % _DIRECTORIES]
     start = word >> 16 & (_STEM_SIGNS - 1)
     form = word & 0xFF
-    code = str(page)
+    code = f"{page}-{generation}" if generation else str(page)
     if form < 64:  # a script with a query; the number may have leading zeros
         front = f"{directory}{_SCRIPTS[form & 3]}?id="
         room = length - len(front) - len(code)
@@ -145,14 +151,14 @@ class PathBook:
         self.held: dict[int, str] = {}  # by key of the site's paths + page; keys are 64-bit hashes
         self._before: dict[int, str] = {}
 
-    def path(self, style: PathStyle, page: int) -> str:
+    def path(self, style: PathStyle, page: int, generation: int = 0) -> str:
         """The same as `path_of`."""
-        return self.held.get(style.key + page) or self.make(style, page)
+        return self.held.get(style.key + page + (generation << 64)) or self.make(style, page, generation)
 
-    def make(self, style: PathStyle, page: int) -> str:
+    def make(self, style: PathStyle, page: int, generation: int = 0) -> str:
         """The path of a page that `held` does not hold."""
-        name = style.key + page
-        path = self._before.get(name) or path_of(style, page)
+        name = style.key + page + (generation << 64)
+        path = self._before.get(name) or path_of(style, page, generation)
         if len(self.held) >= _PATHS_HELD:
             self._before = self.held.copy()
             self.held.clear()  # the same dict for ever: `links` keeps hold of it
@@ -160,26 +166,32 @@ class PathBook:
         return path
 
 
-def page_of(style: PathStyle, target: str, pages: int, make: Callable[[PathStyle, int], str] = path_of) -> int | None:
-    """The page that a request target names; session ids are cut, case is folded where the site folds it."""
-    page = _page_named(style, target, pages, make)
-    if page is None and "id=" in target.lower():
-        return _page_named(style, without_session(target), pages, make)
-    return page
+def page_of(style: PathStyle, target: str, pages: int, make: MakePath = path_of) -> int | None:
+    """The page that a request target names, whatever its generation."""
+    named = place_of(style, target, pages, make)
+    return None if named is None else named[0]
 
 
-def _page_named(style: PathStyle, target: str, pages: int, make: Callable[[PathStyle, int], str]) -> int | None:
+def place_of(style: PathStyle, target: str, pages: int, make: MakePath = path_of) -> tuple[int, int] | None:
+    """(page, generation) that a request target names; session ids are cut, case is folded where the site folds it."""
+    named = _place_named(style, target, pages, make)
+    if named is None and "id=" in target.lower():
+        return _place_named(style, without_session(target), pages, make)
+    return named
+
+
+def _place_named(style: PathStyle, target: str, pages: int, make: MakePath) -> tuple[int, int] | None:
     if target == "/":
-        return 0
-    found = _DIGITS.search(target, target.rfind("/", 0, -1) + 1)
-    if found is None or len(found[0]) > 20:
+        return 0, 0
+    found = _CODE.search(target, target.rfind("/", 0, -1) + 1)
+    if found is None or len(found[0]) > 30:
         return None
-    page = int(found[0])
-    if not 0 < page < pages:
+    page, generation = int(found[1]), int(found[2] or 0)
+    if not 0 < page < pages or not 0 <= generation < _GENERATIONS_AT_MOST:
         return None
-    path = make(style, page)
+    path = make(style, page, generation)
     if path == target or (style.folds_case and path.lower() == target.lower()):
-        return page
+        return page, generation
     return None
 
 

@@ -15,11 +15,11 @@ from typing import Final
 
 from nephila.errors import UsageError
 from nephila.lab.card import Card
-from nephila.lab.change import next_change
 from nephila.lab.fates import Fate
 from nephila.lab.pages import look_of, original
-from nephila.lab.paths import page_of, path_of
+from nephila.lab.paths import page_of, path_of, place_of
 from nephila.lab.skeleton import Skeleton
+from nephila.lab.validity import validity
 from nephila.lab.web import Web
 from nephila.records import Outcome
 
@@ -82,6 +82,7 @@ class Finding:
     outcome: Outcome
     fate: Fate
     page: int | None
+    generation: int = 0
     links: tuple[str, ...] = ()
     redirect_to: str | None = None
 
@@ -101,16 +102,18 @@ def meet(web: Web, card: Card, skeleton: Skeleton, origin: str, path: str, now: 
         return Finding(_OUTCOMES[card.fate], card.fate, 0 if path == "/" else None)
     if card.robots is not None and card.robots.closes(path):
         return Finding(Outcome.BLOCKED_ROBOTS, Fate.OK, page_of(card.paths, path, skeleton.pages))
-    page = page_of(card.paths, path, skeleton.pages)
-    if page is None:
+    place = place_of(card.paths, path, skeleton.pages)
+    if place is None:
         return Finding(Outcome.HTTP_ERROR, Fate.NOT_FOUND, None)
-    fate = web.fate(card, skeleton, page, now)
+    page, generation = place
+    fate = web.fate(card, skeleton, page, now, generation)
     if fate in (Fate.MOVED, Fate.FOUND):
-        return Finding(Outcome.REDIRECT, fate, page, redirect_to="".join(web.redirect_target(card, page)))
+        target = "".join(web.redirect_target(card, skeleton, page, now))
+        return Finding(Outcome.REDIRECT, fate, page, generation, redirect_to=target)
     if fate is not Fate.OK or not look_of(card, skeleton, original(skeleton, page)).follow:
-        return Finding(_OUTCOMES[fate], fate, page)
-    links = {link.origin + link.path for link in web.linker.links(card, skeleton, page)}
-    return Finding(Outcome.OK, fate, page, tuple(sorted(links)))
+        return Finding(_OUTCOMES[fate], fate, page, generation)
+    links = {link.origin + link.path for link in web.linker.links(card, skeleton, page, now, generation)}
+    return Finding(Outcome.OK, fate, page, generation, tuple(sorted(links)))
 
 
 def reach(web: Web, seeds: Iterable[str], now: float) -> dict[int, set[str]]:
@@ -141,7 +144,10 @@ def reach(web: Web, seeds: Iterable[str], now: float) -> dict[int, set[str]]:
 def site_rows(web: Web, site: int, now: float, known: set[str] | None = None) -> Iterator[TruthRow]:
     """The rows of one site. Without `known` (from `reach`), what its own home page leads to counts as reachable."""
     card, skeleton = web.card(site), web.skeleton(site)
-    urls = {card.origin + path_of(card.paths, page) for page in range(skeleton.pages)}
+    urls = {
+        card.origin + path_of(card.paths, page, web.generation(card, skeleton, page, now))
+        for page in range(skeleton.pages)
+    }
     if known is None:
         known = _reached_at_home(web, card, skeleton, now)
     rows: dict[str, TruthRow] = {}
@@ -176,12 +182,9 @@ def _row(web: Web, card: Card, skeleton: Skeleton, url: str, reachable: bool, no
         answer = web.answer(card.host, web.lab.port, path, "", now)
         digest = hashlib.sha1(answer.body, usedforsecurity=False).digest()[:_DIGEST_BYTES]
     if finding.page is not None:
-        true_form = card.origin + path_of(card.paths, finding.page)
+        true_form = card.origin + path_of(card.paths, finding.page, finding.generation)
         case_of = true_form if true_form != url else None
-        if finding.outcome is Outcome.OK:
-            shown = original(skeleton, finding.page)
-            since = web.version(card, skeleton, shown, now).since
-            until = next_change(web.law, card.model, shown, web.rate_per_day(card, skeleton, shown), now)
+        since, until = validity(web, card, skeleton, finding.page, finding.generation, finding.fate, now)
     return TruthRow(
         url=url,
         site=origin,

@@ -19,11 +19,13 @@ from nephila.lab.change import Version, home_fate_at, rate_per_day, version_at
 from nephila.lab.draw import Stream, draw, key_of
 from nephila.lab.fates import Fate, Law, seed_fate
 from nephila.lab.headers import error_answer, page_headers, redirect_answer, robots_answer
+from nephila.lab.holders import Holders
 from nephila.lab.hours import delay_s
 from nephila.lab.links import Linker
+from nephila.lab.lives import home_rate
 from nephila.lab.names import Names
 from nephila.lab.pages import look_of, original, write_page
-from nephila.lab.paths import PAGES_AT_MOST, page_of, path_of
+from nephila.lab.paths import PAGES_AT_MOST, path_of, place_of
 from nephila.lab.skeleton import Skeleton, Skeletons
 
 _DEPTHS: Final = {"survey": 5, "study": 9}
@@ -57,7 +59,7 @@ class Resolution:
 
 
 def law_of(lab: Lab) -> Law:
-    return Law(lab.seed, lab.sites, lab.profile, lab.max_depth or _DEPTHS[lab.profile], lab.faults)
+    return Law(lab.seed, lab.sites, lab.profile, lab.max_depth or _DEPTHS[lab.profile], lab.faults, lab.growth)
 
 
 class Web:
@@ -70,7 +72,10 @@ class Web:
         self.law = law_of(lab)
         self.cards = Cards(lab, self.law, Names(lab.seed, lab.sites))
         self.skeletons = Skeletons(self.law)
-        self.linker = Linker(self.law, self.cards, self.skeletons, self.cards.port_suffix(lab.port))
+        self.holders = Holders(self.law, clock_origin)
+        self.linker = Linker(self.law, self.cards, self.skeletons, self.cards.port_suffix(lab.port), self.holders)
+        if lab.profile == "study":
+            home_rate(self.law, 0)  # loads what is heavy now: the first visitor must not wait for it
 
     @property
     def number_of_sites(self) -> int:
@@ -136,77 +141,94 @@ class Web:
             return error_answer(404)
         if target == "/robots.txt":
             return robots_answer(card)
-        page = page_of(card.paths, target, PAGES_AT_MOST, self.linker.book.path)
-        skeleton = None if page is None else self.skeletons.showing(card.model, page)
-        if page is None or skeleton is None:
+        place = place_of(card.paths, target, PAGES_AT_MOST, self.linker.book.path)
+        skeleton = None if place is None else self.skeletons.showing(card.model, place[0])
+        if place is None or skeleton is None:
             return error_answer(404)
-        return self._page(card, skeleton, page, now)
+        return self._page(card, skeleton, *place, now)
 
-    def fate(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Fate:
+    def generation(self, card: Card, skeleton: Skeleton, page: int, now: float) -> int:
+        """Of the URL at a page's place now."""
+        return self.holders.generation(card.model, skeleton, page, now)
+
+    def fate(self, card: Card, skeleton: Skeleton, page: int, now: float, generation: int = 0) -> Fate:
         """What becomes of a request for a page at a moment."""
         fate = _FATES[skeleton.fate.item(page)]
-        if page == 0 and fate is Fate.OK:
-            return home_fate_at(self.law, card.model, self.clock_origin, now) or fate
+        if self.law.profile == "survey":
+            return fate
+        if page == 0:
+            return home_fate_at(self.law, card.model, self.clock_origin, now) or fate if fate is Fate.OK else fate
+        if self.holders.found(card.model, skeleton, page, generation, now) is None:
+            return Fate.NOT_FOUND
+        if self.law.faults and fate is Fate.OK and self.holders.away(card.model, skeleton, page, now):
+            return Fate.SERVER_ERROR
         return fate
 
-    def rate_per_day(self, card: Card, skeleton: Skeleton, page: int) -> float:
+    def rate_per_day(self, card: Card, skeleton: Skeleton, page: int, generation: int = 0) -> float:
         """How often the body of an original page changes."""
         depth = bisect_right(skeleton.level_starts, page) - 1
-        return rate_per_day(self.law, card.model, card.host, skeleton, page, depth)
+        return rate_per_day(self.law, card.model, skeleton, page, depth, generation)
 
-    def version(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Version:
+    def version(self, card: Card, skeleton: Skeleton, page: int, now: float, generation: int = 0) -> Version:
         """The version of an original page that is shown at a moment."""
         if self.law.profile == "survey":
             return self._unchanging
-        rate = self.rate_per_day(card, skeleton, page)
-        return version_at(self.law, card.model, page, rate, self.clock_origin, now)
+        rate = self.rate_per_day(card, skeleton, page, generation)
+        holder = self.holders.found(card.model, skeleton, page, generation, now)
+        since = self.clock_origin if holder is None else holder.since
+        return version_at(self.law, card.model, page, rate, since, now, generation)
 
     def body(self, card: Card, skeleton: Skeleton, page: int, now: float) -> bytes:
-        """The whole body of a downloaded page."""
+        """The whole body of a downloaded page, as the URL that holds its place now shows it."""
+        generation = self.generation(card, skeleton, page, now)
         page = original(skeleton, page)
-        look = look_of(card, skeleton, page)
-        links = self.linker.links(card, skeleton, page)
-        version = self.version(card, skeleton, page, now)
-        return write_page(card, skeleton, page, links, look, version.number, self.linker.book.path)
+        return self._body(card, skeleton, page, generation, self.version(card, skeleton, page, now, generation), now)
 
-    def redirect_target(self, card: Card, page: int) -> tuple[str, str]:
+    def _body(self, card: Card, skeleton: Skeleton, page: int, generation: int, version: Version, now: float) -> bytes:
+        look = look_of(card, skeleton, page)
+        links = self.linker.links(card, skeleton, page, now, generation)
+        return write_page(card, skeleton, page, links, look, version.number, self.linker.book.path, generation)
+
+    def redirect_target(self, card: Card, skeleton: Skeleton, page: int, now: float) -> tuple[str, str]:
         """(origin, path) that a moved page names: a page before it, or now and then another site's home page."""
         word = draw(key_of(card.links_key, Stream.CODE), page)
         if page and word & 0xFF >= _MOVED_AWAY:
-            return card.origin, path_of(card.paths, (word >> 8) % page)
+            target = (word >> 8) % page
+            return card.origin, path_of(card.paths, target, self.generation(card, skeleton, target, now))
         if card.site == 0:  # sites move to a site of a smaller number, so that no redirect runs in a circle
             return card.origin, "/moved/index.html"
         return self.cards.origin((word >> 8) % card.site), "/"
 
-    def _page(self, card: Card, skeleton: Skeleton, page: int, now: float) -> Answer:
-        fate = self.fate(card, skeleton, page, now)
+    def _page(self, card: Card, skeleton: Skeleton, page: int, generation: int, now: float) -> Answer:
+        fate = self.fate(card, skeleton, page, now, generation)
         wait_s = delay_s(self.lab.seed, card.site, page, self.lab.delay, now) if self.lab.delay else 0.0
         if fate is Fate.OK:
-            return self._whole(card, skeleton, page, now, wait_s)
-        return self._fault(card, skeleton, page, fate, now, wait_s)
+            return self._whole(card, skeleton, page, generation, now, wait_s)
+        return self._fault(card, skeleton, page, fate, generation, now, wait_s)
 
-    def _whole(self, card: Card, skeleton: Skeleton, page: int, now: float, wait_s: float) -> Answer:
+    def _whole(self, card: Card, skeleton: Skeleton, page: int, generation: int, now: float, wait_s: float) -> Answer:
         shown = original(skeleton, page)
         look = look_of(card, skeleton, shown)
-        version = self.version(card, skeleton, shown, now)
-        links = self.linker.links(card, skeleton, shown)
-        body = write_page(card, skeleton, shown, links, look, version.number, self.linker.book.path)
+        version = self.version(card, skeleton, shown, now, generation)
+        body = self._body(card, skeleton, shown, generation, version, now)
         etag = f'"{card.site:x}-{shown:x}-{version.number:x}"' if card.validates else ""
         headers = page_headers(card, look, etag, version.since)
         return Answer(Manner.WHOLE, 200, headers, body, wait_s)
 
-    def _fault(self, card: Card, skeleton: Skeleton, page: int, fate: Fate, now: float, wait_s: float) -> Answer:
+    def _fault(
+        self, card: Card, skeleton: Skeleton, page: int, fate: Fate, generation: int, now: float, wait_s: float
+    ) -> Answer:
         if fate in _STATUS:
             return error_answer(_STATUS[fate], wait_s)
         if fate in (Fate.MOVED, Fate.FOUND):
-            origin, path = self.redirect_target(card, page)
+            origin, path = self.redirect_target(card, skeleton, page, now)
             return redirect_answer(301 if fate is Fate.MOVED else 302, origin + path, wait_s)
         manner = _MANNERS[fate]
         if manner not in (Manner.CUT_BODY, Manner.STALL_BODY):
             return Answer(manner, 200, _PLAIN_HTML, b"", wait_s)
         # A body that will be cut holds no links: whether half a page is worth reading is the crawler's own affair.
         look = look_of(card, skeleton, page)
-        version = self.version(card, skeleton, page, now)
-        body = write_page(card, skeleton, page, [], look, version.number)
+        version = self.version(card, skeleton, page, now, generation)
+        body = write_page(card, skeleton, page, [], look, version.number, generation=generation)
         etag = f'"{page:x}"' if card.validates else ""
         return Answer(manner, 200, page_headers(card, look, etag, version.since), body, wait_s)

@@ -13,6 +13,7 @@ from typing import Final
 
 from nephila.lab.draw import Stream, draw, key_of
 from nephila.lab.listed import listed
+from nephila.lab.mixing import GOLDEN, MASK
 
 VOCABULARY: Final = {
     "ko": listed("""
@@ -63,8 +64,11 @@ class Pool:
     entrances: int  # how many blocks begin in the first quarter: where fillings start
     words: tuple[bytes, ...]
 
-    def filling(self, word: int, length: int) -> tuple[bytes | memoryview, ...]:
-        """Exactly `length` bytes of blocks, from a place that the draw chooses; in pieces, to be copied only once."""
+    def filling(self, word: int, length: int, turn: int = 0) -> tuple[bytes | memoryview, ...]:
+        """Exactly `length` bytes of blocks, from a place that the draw chooses; in pieces, to be copied only once.
+
+        `turn` shows in the padding, so that a page too small for a block shows its versions too.
+        """
         starts = self.starts
         start = starts[word % self.entrances]
         whole = starts[-1]
@@ -74,13 +78,15 @@ class Pool:
             length -= whole - start
             start = 0
         end = starts[bisect_right(starts, start + length) - 1]
-        return (*front, self.blocks[start:end], padding(length - (end - start)))
+        return (*front, self.blocks[start:end], padding(length - (end - start), turn))
 
 
-def padding(length: int) -> bytes:
+def padding(length: int, turn: int = 0) -> bytes:
     """A comment of exactly this length, or blank lines where a comment has no room."""
     if length < 8:
         return b"\n" * length
+    if turn:
+        return b"<!--%b-->" % (b"%x" % (turn * GOLDEN & MASK)).ljust(length - 7, b"=")[: length - 7]
     if length > len(_JUNK):
         return b"<!--" + (_JUNK * (1 + length // len(_JUNK)))[: length - 7] + b"-->"
     return b"<!--%b-->" % _JUNK[: length - 7]
