@@ -34,6 +34,7 @@ def command(
     common: Common,
     seeds: tuple[str, ...],
     files: tuple[Path, ...],
+    policy: str | None,
     batches: int | None,
     every: str | None,
     measure: str,
@@ -59,6 +60,7 @@ def command(
         nephila lab serve --set lab.profile=study --set lab.sites=50
         nephila study -i lab/seeds.txt --every 57h --clock http://127.0.0.1:8480/__lab/clock …
     """
+    from nephila.config.layers import Layer
     from nephila.config.units import parse_duration
     from nephila.crawl.seeds import read_seed_file
     from nephila.errors import UsageError
@@ -79,7 +81,7 @@ def command(
     order = StudyOrder(
         directory=common.directory,
         lines=tuple(lines),
-        layers=tuple(common.layers()),
+        layers=(*common.layers(), *([Layer("--policy", {"schedule.policy": policy})] if policy is not None else [])),
         batches=batches,
         every_s=every_s,
         measure=measure,  # type: ignore[arg-type]  # click lets only these through
