@@ -291,3 +291,28 @@ class Statistics:
 
     converted: bool
     counts: tuple[Counts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteDay:
+    """One site over the 24 hours from now on: how busy it is believed to be, and when it is to be collected."""
+
+    url: str
+    zone: int  # hours ahead of UTC
+    pages_left: float
+    loads: tuple[float, ...]  # [0, 1), from the current hour on
+    sure: tuple[float, ...]  # [0, 1): how much of that was measured at this hour
+    planned: tuple[float, ...]  # share of what is left that comes in each hour
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleShown:
+    """Tonight's plan. Without a policy, or with nothing left to collect, only the loads are told."""
+
+    policy: str
+    made_at: float
+    first_hour: int  # of the day, UTC
+    places: int
+    sites_open: int
+    hours: float | None  # until everything known is collected, if all goes as believed
+    rows: tuple[SiteDay, ...]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nephila.schedule.hours import believe
-from nephila.schedule.zones import country_of, fitted_zone, zone_hours
+from nephila.schedule.zones import country_of, fitted_zones, zone_hours
 from nephila.store.folder import CrawlFolder
 from nephila.store.hour_figures import (
     DAY_S,
@@ -153,7 +153,7 @@ def test_a_sites_own_hours_choose_its_zone_where_they_say_enough() -> None:
     # given a common day with its trough at 4 local time, and a site whose trough is at 19 UTC (4 in Seoul)
     shape = -np.cos(2 * np.pi * (np.arange(24) - 4) / 24)
     own = -np.cos(2 * np.pi * (np.arange(24) - 19) / 24)
-    assert fitted_zone(own, np.ones(24), shape, 0) == 9
     few = np.zeros(24)
     few[:5] = 1
-    assert fitted_zone(own, few, shape, -5) == -5
+    found = fitted_zones(np.stack([own, own]), np.stack([np.ones(24), few]), shape, np.array([0, -5]))
+    assert found.tolist() == [9, -5]

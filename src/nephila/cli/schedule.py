@@ -16,6 +16,8 @@ def command() -> None:
 
     \b
         nephila schedule simulate                      S2's experiment: random, sorting, hybrid, and the best possible
+        nephila schedule probe -i seeds.txt            ask home pages politely, hour by hour, and learn
+        nephila schedule show -C crawl                 tonight's plan: sites by the hours to come
 
     A crawl follows a policy with `nephila crawl --policy hybrid` (or lp, index, sorting, random).
     """
@@ -71,4 +73,78 @@ def simulate(
     ):
         report = run(setting, instances, seed, engine, picture, show)
     emit_json(report) if common.as_json else emit(schedule_view.as_text(report))
+    return 0
+
+
+@command.command("probe")
+@click.argument("seeds", nargs=-1, metavar="[SEED]...")
+@click.option("-i", "--input", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="A text file with one URL per line; may be repeated.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(1, 100_000), default=24, show_default=True,
+              help="How often each site is asked for its home page.")  # fmt: skip
+@click.option("--every", default="1h", show_default=True, metavar="TIME",
+              help="From one round to the next, such as 30m or 1h.")  # fmt: skip
+@common_options
+def probe(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], rounds: int, every: str) -> int:
+    """Learn when sites are quiet without collecting them: their home pages, politely, round after round.
+
+    \b
+        nephila schedule probe -i seeds.txt --set net.contact=you@example.org     a day, once an hour
+        nephila schedule probe -C crawl --rounds 1                                the crawl's own sites, now
+
+    Robots rules hold, one request at a time per address, delays as in a crawl. Only times are kept, in
+    DIR/state/hours-probe.db; a crawl in DIR with a policy plans by them and by what it measures itself. It asks for the
+    folder like a crawl does, so that no site is asked by both at once. Ctrl-C ends it; what was learnt stays.
+    """
+    from nephila.cli import schedule_view
+    from nephila.config.units import parse_duration
+    from nephila.crawl.seeds import read_seed_file
+    from nephila.errors import UsageError
+    from nephila.jobs.probed import probe_sites
+
+    try:
+        every_s = parse_duration(every)
+    except ValueError:
+        raise UsageError(f"--every {every}: write a time such as 30m, 1h or 90 (seconds).") from None
+    lines = [(seed, "the command line") for seed in seeds]
+    for file in files:
+        lines += read_seed_file(file)
+    config = common.configuration().config
+    with schedule_view.counting(rounds, quiet=common.quiet or common.as_json, what="rounds") as show:
+        report = probe_sites(config, common.directory, lines, rounds, every_s, show)
+    emit_json(report) if common.as_json else emit(schedule_view.probe_as_text(report))
+    return 0
+
+
+@command.command("show")
+@click.option("--policy", type=click.Choice(["random", "sorting", "hybrid", "index", "lp"]),
+              help="Another policy than the crawl's own, to see what it would do.")  # fmt: skip
+@click.option("--sites", type=click.IntRange(1, 10_000), default=40, show_default=True, help="Rows at most.")
+@common_options
+def show(common: Common, policy: str | None, sites: int) -> int:
+    """Show tonight's plan: sites by the 24 hours to come, how busy each is believed to be, and when it is collected.
+
+    \b
+        nephila schedule show -C crawl
+        nephila schedule show -C crawl --policy lp --json
+
+    What is believed comes from what crawls and probes measured, hour by hour, faded with time (schedule.half_life); an
+    hour that nobody watched follows the day of all sites in the site's own time zone. The same picture is in `nephila
+    serve`, and the plan in force in DIR/plan/schedule.json. Nothing is written.
+    """
+    from dataclasses import replace
+    from typing import Any, cast
+
+    from nephila.cli import schedule_view
+    from nephila.clock import Clock
+    from nephila.schedule.showing import tonight
+    from nephila.store.folder import CrawlFolder
+
+    folder = CrawlFolder.open(common.directory)
+    config = common.configuration().config
+    schedule = replace(config.schedule, policy=cast(Any, policy or config.schedule.policy))
+    clock = Clock(config.clock.rate, config.clock.origin, config.clock.real_origin)
+    places = config.crawl.active_sites * (config.crawl.slots or 1)
+    shown = tonight(folder, schedule, config.politeness, clock.now(), places, sites)
+    emit_json(shown) if common.as_json else emit(schedule_view.plan_as_text(shown))
     return 0

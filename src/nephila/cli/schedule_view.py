@@ -7,12 +7,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nephila.crawl.probing import ProbeReport
     from nephila.schedule.report import HourByHour, PolicyRow, SimulateReport, Spread
+    from nephila.shown import ScheduleShown, SiteDay
+
+_SHADES = "·░▒▓█"
+_NAME = 36
 
 
 @contextmanager
-def counting(instances: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A line that counts up while the instances are computed."""
+def counting(total: int, *, quiet: bool, what: str = "instances") -> Iterator[Callable[[int], None]]:
+    """A line that counts up while the work is done."""
     if quiet:
         yield lambda done: None
         return
@@ -20,7 +25,7 @@ def counting(instances: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("instances", total=instances)
+        task = progress.add_task(what, total=total)
         yield lambda done: progress.update(task, completed=done)
 
 
@@ -74,3 +79,46 @@ def _hours(found: HourByHour) -> list[str]:
     if found.sorting_below_random is not None:
         lines.append(f"sorting falls below random in hour {found.sorting_below_random}")
     return [*lines, "(hours counted from 0, medians over the instances)"]
+
+
+def probe_as_text(report: ProbeReport) -> str:
+    """What a probe asked and got."""
+    lines = [
+        f"{report.sites:,} sites, {report.rounds:,} rounds: {report.answered:,} home pages answered, {report.failed:,} "
+        f"did not; {report.requests:,} requests in {report.seconds:,.1f} s"
+    ]
+    if report.forbidden:
+        lines.append(f"{report.forbidden:,} sites were left alone: their robots.txt does not want it, or did not come")
+    if report.unknown:
+        lines.append(f"{report.unknown:,} names have no address that may be asked")
+    return "\n".join(lines)
+
+
+def plan_as_text(shown: ScheduleShown) -> str:
+    """A line per site, two signs per hour: how busy it is, or that it is collected then."""
+    if not shown.rows:
+        return "Nothing is known of any site's hours yet; a crawl learns them, or `nephila schedule probe`."
+    if not shown.sites_open:
+        lines = ["Nothing is left to collect; the hours of the sites as they were measured:"]
+    elif shown.policy == "off":
+        lines = [f"{shown.sites_open:,} sites are open and no policy is set; --policy hybrid shows what one would do."]
+    else:
+        done = f"; what is known is done in about {shown.hours:.1f} h" if shown.hours is not None else ""
+        lines = [f"{shown.sites_open:,} sites are open; {shown.policy}, {shown.places:,} at a time{done}"]
+    hours = "".join(f"{(shown.first_hour + place) % 24:02}    " for place in range(0, 24, 3))
+    lines += ["", f"{'site':<{_NAME}}{'zone':>5}{'left':>7}  {hours.rstrip()} UTC"]
+    lines += [_day(row) for row in shown.rows]
+    if len(shown.rows) < shown.sites_open:
+        lines.append(f"… and {shown.sites_open - len(shown.rows):,} more; --sites shows them")
+    return "\n".join([*lines, "", "load: · quiet ░ ▒ ▓ █ busy    ◆ collected then"])
+
+
+def _day(row: SiteDay) -> str:
+    name = row.url.removeprefix("http://")
+    name = name if len(name) < _NAME else name[: _NAME - 2] + "…"
+    cells = "".join(
+        "◆◆" if share > 0.005 else 2 * _SHADES[min(len(_SHADES) - 1, int(load * len(_SHADES)))]
+        for load, share in zip(row.loads, row.planned, strict=True)
+    )
+    left = f"{row.pages_left:,.0f}" if row.pages_left else "–"
+    return f"{name:<{_NAME}}{row.zone:>+5}{left:>7}  {cells}"

@@ -36,6 +36,8 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         setup.counts.pages += 1
         context.requested += 1
     count_request(setup, context, fetched)
+    if setup.config.schedule.learn:  # of pages alone: a robots.txt is a file, and comes as quickly at noon as at night
+        setup.hours.note(context.url, fetched)
     tries = task.tries + 1
     next_try = after_visit(fetched.outcome, fetched.status, tries, context.retries, crawl.retry_wait)
     if next_try.wait_s is not None:
@@ -88,8 +90,6 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
 def count_request(setup: Setup, context: SiteContext, fetched: Fetched) -> None:
     """Every request counts, whatever its role."""
     setup.counts.requests += 1
-    if setup.config.schedule.learn:
-        setup.hours.note(context.url, fetched)
     setup.counts.received_bytes += fetched.received_bytes
     setup.counts.outcomes[fetched.outcome.value] += 1
     context.received_bytes += fetched.received_bytes

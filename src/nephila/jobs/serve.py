@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from nephila.clock import Clock
+from nephila.config.layers import lay, read_file
 from nephila.config.sections import Config
 from nephila.crawl.kept import kept_copy
 from nephila.crawl.looking import ORDERS, list_sites, read_queue, show_site
@@ -33,6 +35,7 @@ from nephila.shown import (
     RankBin,
     Ranked,
     RanksShown,
+    ScheduleShown,
     SiteLines,
     SitesByState,
     SiteShown,
@@ -41,10 +44,13 @@ from nephila.shown import (
 )
 from nephila.store.control import read_control, write_blocked, write_paused
 from nephila.store.folder import CrawlFolder
+from nephila.store.hour_figures import has_hours
 
 PACE_OVER_S: Final = 10.0
 LOOKED_EVERY_S: Final = 0.5
 STATISTICS_HOLD_S: Final = 30.0
+SCHEDULE_HOLD_S: Final = 10.0
+SCHEDULE_ROWS: Final = 60
 RANK_REPORT: Final = "report.json"
 """As rank.run names it, whose import would cost half of the start-up."""
 _MOST_REPORT_BYTES: Final = 64 * 2**20
@@ -109,10 +115,24 @@ def make_sources(folder: CrawlFolder, config: Config) -> Sources:
         ranks=lambda: _ranks(folder),
         statistics=Remembered(lambda: read_statistics(folder), STATISTICS_HOLD_S),
         report=lambda: _report(folder),
+        schedule=Remembered(lambda: _schedule(folder, config), SCHEDULE_HOLD_S),
+        has_schedule=lambda: has_hours(folder),
         blocked=lambda: tuple(sorted(read_control(folder).blocked)),
         pause=lambda on: write_paused(folder, on=on),
         block=block,
     )
+
+
+def _schedule(folder: CrawlFolder, config: Config) -> ScheduleShown | None:
+    """Tonight's plan by the crawl's own clock; its room is imported when it is asked, for it is heavy."""
+    if not has_hours(folder):
+        return None
+    from nephila.schedule.showing import tonight
+
+    kept = lay([read_file(folder.config_file)]).config if folder.config_file.exists() else config
+    clock = Clock(kept.clock.rate, kept.clock.origin, kept.clock.real_origin)
+    places = kept.crawl.active_sites * (kept.crawl.slots or 1)
+    return tonight(folder, kept.schedule, kept.politeness, clock.now(), places, SCHEDULE_ROWS)
 
 
 class Pace:

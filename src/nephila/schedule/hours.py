@@ -2,10 +2,12 @@
 
     x_sh   mean logarithm of the seconds to the first byte of site s at hour h, from n_sh answers
     m_s    the site's own level, p the common shape of a day in local time, z_s the site's time zone
-    belief = (n_sh x_sh + CALM (m_s + p_{h + z_s})) / (n_sh + CALM)
+    prior_sh = mean of the site's answers in the hours around h, and CALM times m_s + p_{h + z_s}
+    belief   = (n_sh x_sh + NEAR prior_sh) / (n_sh + NEAR)
 
-So an hour that was watched well is believed as measured, one that never was follows the day's common shape, and a site
-that nobody knows has the level of all. `confidence` is n / (n + CALM).
+So an hour that was watched well is believed as measured, one that was watched little is like the hours around it, one
+in a time that never was watched follows the day's common shape, and a site that nobody knows has the level of all.
+`confidence` is n / (n + CALM).
 
 Load is what the belief is slower than the quickest answers there are: 1 - quickest / latency, made larger by failures
 (no answer, 429, 5xx), and smaller by the share of the hour in which our own requests were under way when it was
@@ -22,15 +24,17 @@ from typing import Final
 import numpy as np
 
 from nephila.schedule.policy import HOURS, Floats, Ints
-from nephila.schedule.zones import fitted_zone, zone_hours
+from nephila.schedule.zones import fitted_zones, zone_hours
 from nephila.store.hour_figures import HOUR_S, HourFigures
 
 CALM: Final = 2.0
+NEAR: Final = 6.0
+_AROUND: Final = ((1, 1.0), (2, 0.5), (3, 0.25))  # hours away, and what their answers weigh
 QUICK_SHARE: Final = 0.05
 FRESH_HOURS: Final = 3
 MOST_LOAD: Final = 0.99
 _NOBODY_KNOWS_S: Final = 0.3  # S1's median answer, where nothing at all was measured
-_ROUNDS: Final = 3
+_ROUNDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,10 @@ def believe(urls: Sequence[str], known: dict[str, HourFigures], now: float) -> B
     by_country = np.array([zone_hours(url, now) for url in urls], dtype=np.int64)
     measured = np.divide(log_sum, answers, out=np.zeros_like(log_sum), where=answers > 0)
     level, shape, zones = _levels_and_shape(measured, answers, by_country)
-    prior = level[:, None] + _local(shape, zones)
-    belief = (answers * measured + CALM * prior) / (answers + CALM)
+    common = level[:, None] + _local(shape, zones)
+    near_answers, near_sum = _neighbours(answers), _neighbours(log_sum)
+    prior = (near_sum + CALM * common) / (near_answers + CALM)
+    belief = (answers * measured + NEAR * prior) / (answers + NEAR)
     belief += _surprise(figures, belief, now)
     latency = np.exp(belief)
     quickest = float(np.quantile(latency, QUICK_SHARE)) if latency.size else 1.0
@@ -81,14 +87,16 @@ def _levels_and_shape(measured: Floats, answers: Floats, by_country: Ints) -> tu
         everybody = float(np.average(level[known])) if known.any() else everybody
         level = np.where(known, level, everybody)
         shape = _common_shape(measured - level[:, None], answers, zones)
-        zones = np.array(
-            [
-                fitted_zone(one - one_level, weights, shape, int(country)) if weights.any() else int(country)
-                for one, one_level, weights, country in zip(measured, level, answers, by_country, strict=True)
-            ],
-            dtype=np.int64,
-        )
+        zones = fitted_zones(measured - level[:, None], answers, shape, by_country)
     return level, shape, zones
+
+
+def _neighbours(sums: Floats) -> Floats:
+    """Of each hour, the weighted sum over the hours around it, without itself; days are round."""
+    around = np.zeros_like(sums)
+    for away, weight in _AROUND:
+        around += weight * (np.roll(sums, away, axis=1) + np.roll(sums, -away, axis=1))
+    return around
 
 
 def _common_shape(deviations: Floats, answers: Floats, zones: Ints) -> Floats:
@@ -111,18 +119,19 @@ def _surprise(figures: Sequence[HourFigures | None], belief: Floats, now: float)
     """How much slower (or quicker) the coming hours are expected, because the latest one was (S2-17)."""
     extra = np.zeros_like(belief)
     hour_now = int(now // HOUR_S)
-    for row, one in enumerate(figures):
-        if one is None or not 0 <= hour_now - one.latest_hour < FRESH_HOURS:
-            continue
+    fresh = [
+        row for row, one in enumerate(figures)
+        if one is not None and 0 <= hour_now - one.latest_hour < FRESH_HOURS
+        and one.latest.answers + one.latest.failures
+    ]  # fmt: skip
+    for row in fresh:
+        one = figures[row]
+        assert one is not None
         latest = one.latest
         asked = latest.answers + latest.failures
-        if not asked:
-            continue
-        usual = belief[row, one.latest_hour % HOURS]
-        slower = latest.log_sum / latest.answers - usual if latest.answers else 0.0
+        slower = latest.log_sum / latest.answers - belief[row, one.latest_hour % HOURS] if latest.answers else 0.0
         slower += 3.0 * latest.failures / asked  # a failure weighs like an answer twenty times as slow
         sure = asked / (asked + CALM)
-        for ahead in range(HOURS // 2):
-            age = hour_now - one.latest_hour + ahead
-            extra[row, (hour_now + ahead) % HOURS] += sure * slower * 0.5**age
+        ahead = np.arange(HOURS // 2)
+        extra[row, (hour_now + ahead) % HOURS] = sure * slower * 0.5 ** (hour_now - one.latest_hour + ahead)
     return extra

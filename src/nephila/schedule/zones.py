@@ -3,7 +3,7 @@
 Servers are quiet when their readers sleep, so the shape of the day is much the same everywhere in local time. A site
 with little history of its own is believed to follow that shape; for that its time zone must be known. The country code
 of its name gives one (the system's own table of zones); a generic name such as .com gives none and counts as UTC, until
-the site's own hours say better (`fitted_zone`).
+the site's own hours say better (`fitted_zones`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from nephila.schedule.policy import Floats
+from nephila.schedule.policy import HOURS, Floats, Ints
 from nephila.urls import host_of
 
 _TABLES: Final = ("zone1970.tab", "zone.tab")
@@ -69,17 +69,21 @@ def zone_hours(url: str, now: float) -> int:
     return _offset_hours(zone, int(now // 86_400)) if zone else 0
 
 
-def fitted_zone(deviations: Floats, weights: Floats, shape: Floats, by_country: int) -> int:
-    """The offset at which the day's common shape (local hours) fits best to a site's own deviations (UTC hours).
+def fitted_zones(deviations: Floats, weights: Floats, shape: Floats, by_country: Ints) -> Ints:
+    """Per site, the offset at which the day's common shape (local hours) fits best to its own deviations (UTC hours).
 
-    With fewer than ENOUGH_HOURS hours watched the country decides; so it does between offsets that fit equally.
+    With fewer than ENOUGH_HOURS hours watched the country decides; so it does between offsets that fit about equally.
     """
-    if np.count_nonzero(weights) < ENOUGH_HOURS:
-        return by_country
-    errors = []
-    for offset in range(-11, 13):
+    total = np.maximum(weights.sum(axis=1), 1e-12)
+    offsets = np.arange(-11, 13)
+    errors = np.empty((len(deviations), len(offsets)))
+    for place, offset in enumerate(offsets):
         rest = deviations - np.roll(shape, -offset)
-        rest = rest - np.average(rest, weights=weights)  # its level is its own
-        errors.append((float((weights * rest**2).sum()), abs(offset - by_country), offset))
-    best = min(error for error, _, _ in errors)
-    return min((distance, offset) for error, distance, offset in errors if error <= best * 1.05 + 1e-9)[1]
+        mean = (weights * rest).sum(axis=1) / total  # its level is its own
+        errors[:, place] = (weights * (rest - mean[:, None]) ** 2).sum(axis=1)
+    near = errors <= errors.min(axis=1, keepdims=True) * 1.05 + 1e-9
+    distance = np.where(near, np.abs(offsets - by_country[:, None]), HOURS * 2)
+    fitted = offsets[distance.argmin(axis=1)]
+    enough = np.count_nonzero(weights, axis=1) >= ENOUGH_HOURS
+    zones: Ints = np.where(enough, fitted, by_country).astype(np.int64)
+    return zones

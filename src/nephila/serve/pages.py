@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from nephila.errors import NephilaError
-from nephila.serve import charts
+from nephila.serve import charts, hour_charts
 from nephila.serve.copies import INERT_POLICY, content, is_shown
 from nephila.serve.guard import Refused
 from nephila.serve.parameters import Given, Parameter, WrongParameter, read_query
@@ -54,6 +54,7 @@ class Pages:
             "/ranks": self.ranks,
             "/statistics": self.statistics,
             "/report": self.report,
+            "/schedule": self.schedule,
         }
 
     # Crawl
@@ -139,6 +140,14 @@ class Pages:
         headers["referrer-policy"] = "no-referrer"
         return Response(shown.body, headers=headers)
 
+    # Hours
+
+    def schedule(self, request: Request) -> Response:
+        shown = self._sources.schedule()
+        return self._show("schedule.html", here="schedule", schedule=shown,
+                          days=hour_charts.days(shown) if shown else (),
+                          hours=hour_charts.hours(shown) if shown else ())  # fmt: skip
+
     # Ranks and statistics
 
     def ranks(self, request: Request) -> Response:
@@ -199,10 +208,12 @@ class Pages:
         return self._render("problem.html", refused.status, here="", code=refused.status, sentence=refused.sentence)
 
     def _show(self, template: str, **rows: object) -> Response:
-        return self._render(template, 200, has_report=self._sources.report() is not None, **rows)
+        sources = self._sources
+        has = {"has_report": sources.report() is not None, "has_schedule": sources.has_schedule()}
+        return self._render(template, 200, **has, **rows)
 
     def _render(self, template: str, status: int, **rows: object) -> Response:
-        rows = {"has_report": False, **rows}
+        rows = {"has_report": False, "has_schedule": False, **rows}
         text = self._environment.get_template(template).render(**rows)
         return Response(text.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
 

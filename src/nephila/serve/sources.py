@@ -11,6 +11,7 @@ from nephila.shown import (
     Found,
     Queue,
     RanksShown,
+    ScheduleShown,
     SiteLines,
     SiteShown,
     Statistics,
@@ -45,6 +46,8 @@ class Sources:
     ranks: Callable[[], RanksShown | None]
     statistics: Callable[[], Statistics]
     report: Callable[[], bytes | None]
+    schedule: Callable[[], ScheduleShown | None]  # None where nothing was learnt yet
+    has_schedule: Callable[[], bool]
     blocked: Callable[[], tuple[str, ...]]
     pause: Callable[[bool], None]
     block: Callable[[str, bool], bool]  # site, whether; False where there is no such site

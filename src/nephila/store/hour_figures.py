@@ -144,6 +144,11 @@ def read_hours(
     return known
 
 
+def has_hours(folder: CrawlFolder) -> bool:
+    """Whether anything was ever learnt here."""
+    return any(folder.state.glob("hours-*.db"))
+
+
 def hours_path(folder: CrawlFolder, name: str) -> Path:
     """The file of an agent, by its first slot, or of a probe."""
     return folder.state / f"hours-{name}.db"
