@@ -12,6 +12,7 @@ STEPS: Final = 6
 """Shades of load that an eye tells apart."""
 
 _LEAST_SHARE: Final = 0.005
+_MEASURED: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,10 @@ def hours(shown: ScheduleShown) -> tuple[tuple[float, str], ...]:
 def _cell(row: SiteDay, place: int, first_hour: int) -> Cell:
     load, sure, share = row.loads[place], row.sure[place], row.planned[place]
     title = f"{(first_hour + place) % HOURS:02}:00 UTC: load {load:.2f}"
-    title += ", measured" if sure >= 0.5 else ", guessed"
+    title += ", measured" if sure >= _MEASURED else ", little measured"
     if share > _LEAST_SHARE:
         title += f"; {share:.0%} of what is left"
     wide = 100 / HOURS
     dot = 2.2 + 3.3 * min(1.0, share) ** 0.5 if share > _LEAST_SHARE else 0.0
-    return Cell(round(place * wide, 3), round(wide * 0.94, 3), min(STEPS - 1, int(load * STEPS)), sure < 0.5,
+    return Cell(round(place * wide, 3), round(wide * 0.94, 3), min(STEPS - 1, int(load * STEPS)), sure < _MEASURED,
                 round(dot, 1), title)  # fmt: skip
