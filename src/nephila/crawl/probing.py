@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import uvloop
-
 from nephila.config.sections import Config
 from nephila.crawl.fetcher import Connection, Fetched, FetchRequest, lacks_contact, needs_contact
 from nephila.crawl.hour_notes import keep_noting
@@ -75,7 +73,7 @@ def probe(
     show: Callable[[int], None] = lambda done: None,
 ) -> ProbeReport:  # fmt: skip
     """Ask all sites in `rounds` rounds, one each `every_s` simulated seconds; blocking."""
-    return uvloop.run(_Probing(config, show).run(sites, hours, rounds, every_s))
+    return asyncio.run(_Probing(config, show).run(sites, hours, rounds, every_s))
 
 
 class _Probing:
