@@ -158,3 +158,16 @@ def test_further_seeds_reopen_a_crawl_that_had_ended(web: OddWeb, tmp_path: Path
     ran = crawl_inline(folder, web.url("three.test", "/z"), web.url("three.test", "/none"), web.url("two.test"))
     assert ran.report["outcomes"] == {"http_error": 1, "ok": 3}
     assert ran.report["run_pages"] == 3
+
+
+def test_s1_1_parties_are_collected_apart_and_no_link_between_sites_is_followed(web: OddWeb, tmp_path: Path) -> None:
+    # given two seeds, of which one links to the other's site, and to a third
+    folder = tmp_path / "crawl"
+    seeds = (web.url("one.test"), web.url("two.test", "/deep"))
+    ran = crawl_inline(folder, *seeds, *options(web, tmp_path, crawl__mode="parties"))
+    # then two.test's home page, which only one.test links to, is not asked for, though its site is collected
+    assert (ran.code, ran.report["pages"]) == (0, 5)
+    found = outcomes(folder)
+    assert found[web.url("two.test", "/deep")] == "ok" and web.url("two.test") not in found
+    left = run("why", web.url("two.test"), "-C", folder)
+    assert "scope_rejected" in left.out

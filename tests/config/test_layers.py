@@ -42,7 +42,7 @@ def test_every_mistake_is_named_at_once_with_file_key_expectation_and_nearest_na
     assert len(lines) == 4
     assert all(line.startswith(str(path)) for line in lines)
     assert lines[0].endswith("crawl.max_page: there is no such key; did you mean crawl.max_pages?")
-    assert 'crawl.mode: expected one of "web", "sites", got \'wide\'' in lines[1]
+    assert 'crawl.mode: expected one of "web", "sites", "parties", got \'wide\'' in lines[1]
     assert 'crawl.max_seconds: expected a duration such as "30s"' in lines[2]
     assert "did you mean politeness.min_delay?" in lines[3]
 

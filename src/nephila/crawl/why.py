@@ -65,9 +65,11 @@ def why(folder: CrawlFolder, config: Config, url: str) -> Story:
     with database_errors(folder.agent_database(row[2])):
         slot = open_reader(folder.agent_database(row[2]))
         try:
-            return _page_story(slot, normal, path, row)
+            story = _page_story(slot, normal, path, row)
         finally:
             slot.close()
+    # A link to a page of a known site may have been left out where it stood (crawl.mode=parties, crawl.max_depth).
+    return (_found_outside(folder, normal) or story) if story.outcome == UNKNOWN else story
 
 
 def _page_story(slot: apsw.Connection, url: str, path: str, site: tuple) -> Story:  # type: ignore[type-arg]

@@ -53,6 +53,7 @@ DIFFERENCES: Final = (
     "links between sites are not followed (crawl.mode=parties), as in S1, where they are the next list's seeds (S1-21)",
     "redirects end at their code, as in S1-10; here each hop would be a URL of its own",
     "aliases are not looked for: S1 counts seeds by their names, and only S0 merges sites by address",
+    "a page that says nofollow is not followed, which S1 knew nothing of: what it alone links to is deeper or lost",
     "no delays, because the web is our own, and no second try: S1 asked for each document once",
     "URLs of one site that differ in case alone are counted once: the lab's servers answer them alike (S3-18)",
     "the lab's ports (:8480) are not counted in Table 3: the paper's hosts had none",

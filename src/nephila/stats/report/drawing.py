@@ -17,7 +17,7 @@ from nephila.stats.writing import heading, written
 
 HEIGHT: Final = 240
 TOP: Final = 10
-_LABEL_LETTERS: Final = 52
+_LABEL_LETTERS: Final = 60
 """Letters that have room under a plot on a phone."""
 _LOG_RATIO: Final = 2000
 """From this ratio of the largest to the smallest on, heights are logarithmic: else the small ones are not seen."""
