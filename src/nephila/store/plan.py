@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nephila.errors import DamagedError
 from nephila.store.durable import aside_of, make_directory, publish, replace_file
@@ -25,17 +23,6 @@ from nephila.store.folder import CrawlFolder
 NAME: Final = "refresh.json"
 _WATCH: Final = "watch.json"
 _ROWS: Final = "revisits-{:06}.parquet"
-
-REVISITS: Final = pa.schema(
-    [
-        pa.field("slot", pa.int32(), nullable=False),
-        pa.field("site", pa.int64(), nullable=False),  # the coordinator's number
-        pa.field("hash", pa.int64(), nullable=False),  # of the path
-        pa.field("score", pa.float64(), nullable=False),
-        pa.field("waited_days", pa.float32(), nullable=False),
-        pa.field("rate_per_day", pa.float32(), nullable=False),  # expected changes
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +59,12 @@ def read_plan(folder: CrawlFolder) -> PlanHead | None:
 
 
 def write_plan(folder: CrawlFolder, head: PlanHead, columns: Sequence[Any]) -> None:
-    """Publish a plan; `columns` in the order of REVISITS."""
+    """Publish a plan; `columns` in the order of `plan_rows.REVISITS`."""
+    from nephila.store.plan_rows import write_rows  # a crawl without a plan is spared pyarrow
+
     make_directory(folder.plan)
     path = folder.plan / _ROWS.format(head.number)
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, REVISITS, strict=True)]
-    pq.write_table(pa.Table.from_arrays(arrays, schema=REVISITS), aside_of(path))
+    write_rows(aside_of(path), columns)
     publish(aside_of(path), path)
     write_head(folder, head)
     for old in folder.plan.glob("revisits-*.parquet"):
@@ -118,6 +106,6 @@ def planned_pages(folder: CrawlFolder, plan: int, skip: int, count: int) -> Iter
     path = folder.plan / _ROWS.format(plan)
     if not path.exists():
         raise DamagedError(f"{path} is missing; delete {folder.plan / NAME}, and the next round is planned anew.")
-    table = pq.read_table(path, columns=["site", "hash"]).slice(skip)
-    for batch in table.to_batches(max_chunksize=count):
-        yield list(zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True))
+    from nephila.store.plan_rows import read_rows
+
+    yield from read_rows(path, skip, count)
