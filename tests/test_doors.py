@@ -15,7 +15,7 @@ DOORS = {
     "apsw": {"store.database", "crawl.why"},
     "brotli": {"decode"},
     "click": {"cli"},
-    "dns": {"crawl.name_servers", "lab.dns"},
+    "dns": {"crawl.patient_names", "lab.dns"},
     "duckdb": {"store.tables.duck"},
     "graspologic_native": {"convert.communities"},
     "httptools": {"crawl.response", "lab.protocol"},

@@ -9,20 +9,21 @@ the name itself, a patient one follows, on a socket of its own.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 import aiodns
-import dns.asyncresolver
-import dns.exception
-import dns.nameserver
-import dns.resolver
 
 from nephila.crawl.addresses import parse_address
 from nephila.errors import ConfigError
 from nephila.records import Outcome
+
+if TYPE_CHECKING:
+    from nephila.crawl.patient_names import PatientNames
 
 NEGATIVE_TTL_S: Final = 60.0
 # Errors of a whole connection, which may come of an answer to another question.
@@ -69,7 +70,7 @@ class NameServers:
         self._servers = parse_nameservers(written)
         self._timeout_s = timeout_s
         self._quick: aiodns.DNSResolver | None = None
-        self._patient: dns.asyncresolver.Resolver | None = None
+        self._patient: PatientNames | None = None
 
     async def ask(self, name: str, kind: str) -> Found:
         """The records of a name; a question that was not answered, or badly, is put again, and then waited for."""
@@ -98,30 +99,17 @@ class NameServers:
         except aiodns.error.DNSError as error:
             return _failure(error)
         addresses = [record.data.addr for record in answer if hasattr(record.data, "addr")]
-        return _found(addresses, [record.ttl for record in answer])
+        return found_of(addresses, [record.ttl for record in answer])
 
     async def _ask_patiently(self, name: str, kind: str) -> Found:
         if self._patient is None:
-            try:
-                self._patient = dns.asyncresolver.Resolver(configure=not self._servers)
-            except dns.resolver.NoResolverConfiguration:
-                return Found(outcome=Outcome.DNS_FAIL, reason="this machine names no name server")
-            if self._servers:
-                self._patient.nameservers = [dns.nameserver.Do53Nameserver(*server) for server in self._servers]
-            self._patient.timeout = self._patient.lifetime = self._timeout_s
-        try:
-            answer = await self._patient.resolve(name, kind, search=False, raise_on_no_answer=False)
-        except dns.resolver.NXDOMAIN:
-            return Found(outcome=Outcome.DNS_NXDOMAIN, reason="there is no such name")
-        except dns.exception.Timeout:
-            return Found(outcome=Outcome.DNS_TIMEOUT, reason="the name server did not answer in time")
-        except dns.exception.DNSException as error:
-            return Found(outcome=Outcome.DNS_FAIL, reason=str(error) or type(error).__name__)
-        records = answer.rrset or ()
-        return _found([record.address for record in records], [answer.rrset.ttl] if answer.rrset else [])
+            # Most crawls never come here, and importing the second client takes as long as a hundred pages.
+            module = await asyncio.to_thread(import_module, "nephila.crawl.patient_names")
+            self._patient = module.PatientNames(self._servers, self._timeout_s)
+        return await self._patient.ask(name, kind)
 
 
-def _found(addresses: Iterable[str], ttls_s: Iterable[float]) -> Found:
+def found_of(addresses: Iterable[str], ttls_s: Iterable[float]) -> Found:
     return Found(tuple(dict.fromkeys(addresses)), min(map(float, ttls_s), default=NEGATIVE_TTL_S))
 
 
