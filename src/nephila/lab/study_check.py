@@ -38,6 +38,7 @@ _DOWNLOADS: Final = "Table 11: documents by downloads"
 _DEPTH: Final = "Table 12: documents by depth"
 _KIND: Final = "Table 13: documents by link kinds"
 _INTERVAL_SPREAD_DAYS: Final = 6.0
+_SMALL_SHARE: Final = 0.1
 _PROBABILITY_TOLERANCE: Final = 0.01  # of SS and FF (4.12)
 
 
@@ -125,11 +126,11 @@ def _error(line: Line, found: Seen) -> float:
 
 
 def _few(line: Line, found: Seen, errors_allowed: float) -> float:
-    """A share of which a few are expected has no normal error: Poisson's tail, by its square-root law."""
-    if line.kind != "share" or found.trials <= 0:
-        return 0.0
+    """A small share of which a few are expected has no normal error: Poisson's tail, by its square-root law."""
     expected = line.paper * found.trials
-    return ((math.sqrt(expected) + errors_allowed / 2) ** 2 - expected) / found.trials if expected < 100 else 0.0
+    if line.kind != "share" or not 0 < expected < 100 or line.paper > _SMALL_SHARE:
+        return 0.0
+    return ((math.sqrt(expected) + errors_allowed / 2) ** 2 - expected) / found.trials
 
 
 def probabilities(alive: Counts) -> dict[str, float]:

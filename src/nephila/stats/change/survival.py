@@ -46,25 +46,30 @@ def _bounds(share: float, variance: float) -> tuple[float, float]:
 
 
 def survival_sections(duck: Any, batches: int, gap_days: float) -> tuple[Section, ...]:
-    """One table: URLs of the first batch, and those that came later."""
+    """Two tables: URLs of the first batch, and those that came later."""
     sql = _SQL.format(batches=batches)
     found = duck.execute(sql).fetchall()
-    rows: list[tuple[Cell, ...]] = []
-    for name, start in (("there in the first batch", True), ("came later", False)):
+    sections = []
+    for name, title, start, seen in (
+        ("survival", "How long URLs live that were there at the beginning", True,
+         "These were older than the study: what is seen is the rest of their lives."),
+        ("survival-of-new", "How long new URLs live", False,
+         "These came after the first batch: their lives are seen from the beginning."),
+    ):  # fmt: skip
         chosen = [(int(lived), bool(ended), float(count)) for first, lived, ended, count in found if first == start]
-        for lived, at_risk, share, low, high in kaplan_meier(chosen):
-            if lived < batches:
-                rows.append((name, lived, lived * gap_days, int(at_risk), share, low, high))
-    return (
-        Section(
-            "survival", "How long URLs live",
+        rows: list[tuple[Cell, ...]] = [
+            (lived, lived * gap_days, int(at_risk), share, low, high)
+            for lived, at_risk, share, low, high in kaplan_meier(chosen)
+            if lived < batches
+        ]
+        sections.append(Section(
+            name, title,
             "The share of URLs that is downloaded again after so many batches, by Kaplan and Meier: a URL ends when no "
-            "later batch has it; those of the last batch may live on. URLs of the first batch were older than the "
-            "study; of those that came later the whole life is seen.",
+            f"later batch has it; those of the last batch may live on. {seen} Intervals of 95 % by Greenwood.",
             sql,
-            (Column("urls"), Column("batches", "number"), Column("days", "days"), Column("at_risk", "count"),
-             Column("alive", "share"), Column("alive_low", "share"), Column("alive_high", "share")),
+            (Column("batches", "number"), Column("days", "days"), Column("at_risk", "count"), Column("alive", "share"),
+             Column("alive_low", "share"), Column("alive_high", "share")),
             tuple(rows), Plot("line", "days", ("alive",), "days", "still there", "alive_low", "alive_high"), GROUP,
             "S1-44",
-        ),
-    )  # fmt: skip
+        ))  # fmt: skip
+    return tuple(sections)

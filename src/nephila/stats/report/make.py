@@ -15,6 +15,7 @@ from nephila.stats.section import change_sections_file, read_sections
 from nephila.stats.tables import Tell
 from nephila.store.durable import make_directory, replace_file
 from nephila.store.folder import CrawlFolder
+from nephila.store.tables.manifest import read_manifest
 
 FILE: Final = "index.html"
 _PICTURE: Final = "rank.svg"
@@ -36,9 +37,14 @@ class ReportReport:
 def make_report(
     config: Stats, folder: CrawlFolder, engine: Engine, now: float, tell: Tell | None = None
 ) -> ReportReport:
-    """Write the report of a converted crawl, with the study's tables and the picture of the ranks, where there are."""
+    """Write the report of a converted crawl, with the study's tables and the picture of the ranks, where there are.
+
+    A folder that holds a study alone, whose crawls are its batches, has a report of the study.
+    """
     started = time.monotonic()
-    sections = (*run(config, folder, engine, tell).tables, *read_sections(change_sections_file(folder)))
+    changes = read_sections(change_sections_file(folder))
+    studied_alone = bool(changes) and read_manifest(folder) is None
+    sections = changes if studied_alone else (*run(config, folder, engine, tell).tables, *changes)
     picture = folder.rank / _PICTURE
     ranks = picture.read_bytes() if picture.is_file() and picture.stat().st_size <= _MOST_PICTURE_BYTES else None
     name = folder.path.resolve().name
