@@ -105,6 +105,25 @@ def test_the_change_studys_tables_are_on_the_page_where_there_are_some(tmp_path:
     assert "Table 7: batches" in Path(after.file).read_text(encoding="utf-8")
 
 
+def test_the_report_of_a_study_describes_its_last_batch(tmp_path: Path) -> None:
+    # given a study's folder, which has batches and no tables of its own; the third batch is not converted yet
+    folder = CrawlFolder.create(tmp_path / "study")
+    for batch in (1, 2):
+        pages = [{"page_id": page, "url": f"http://a/{page}", "state": "OK", "code": 200} for page in range(batch)]
+        made(folder.batch(batch), pages=pages)
+    CrawlFolder.create(folder.batch(3))
+    text = Path(written(folder).file).read_text(encoding="utf-8")
+    assert "in study, batch 0002" in text and "<dd>2</dd>" in text
+    assert (folder.report / "index.html").exists()
+
+
+def test_a_study_without_a_converted_batch_has_a_report_of_its_own_tables(tmp_path: Path) -> None:
+    folder = CrawlFolder.create(tmp_path / "study")
+    CrawlFolder.create(folder.batch(1))
+    write_sections(change_sections_file(folder), (section("columns", (("x", 1, 2), ("y", 2, 3))),))
+    assert written(folder).tables == 1
+
+
 def test_a_report_of_an_empty_crawl_says_so(tmp_path: Path) -> None:
     text = Path(written(made(tmp_path / "crawl")).file).read_text(encoding="utf-8")
     assert text.count("There is nothing to count here.") > 20

@@ -16,7 +16,6 @@ from nephila.jobs.survey import SurveyReport, check_crawl, survey
 from nephila.jobs.survey_tally import tally_of
 from nephila.lab.check import compare, render
 from nephila.store.folder import CrawlFolder
-from nephila.store.opened import OpenedCrawl
 
 pytestmark = pytest.mark.xdist_group("survey")
 
@@ -36,14 +35,14 @@ def test_a_crawl_of_the_lab_gives_the_papers_tables_within_tolerance(surveyed: t
     tables = [row.table for row in report.check.rows]
     assert {name[:7] for name in tables} >= {"Table 1", "Table 3", "Table 4", "Table 5", "Table 6"}
     # S1-32: every seed is a document of depth 0, whether or not its name has an address
-    counts = tally_of(OpenedCrawl(path))
+    counts = tally_of(CrawlFolder.open(path))
     assert counts.requested[:, 0].sum() == counts.seed_responses.sum() == SITES
     assert counts.requested[:, 1].sum() > 2 * SITES and not counts.requested[:, 2:].any()
 
 
 def test_a_crawl_that_is_not_the_papers_is_outside(surveyed: tuple[Path, SurveyReport]) -> None:
     # given the sums of the crawl, with every size half as large again and a third of the pages of depth 1 gone
-    counts = tally_of(OpenedCrawl(surveyed[0]))
+    counts = tally_of(CrawlFolder.open(surveyed[0]))
     wrong = replace(counts, size_bytes=counts.size_bytes * [1.8, 1.0], downloaded=counts.downloaded * 0.6)
     # then just these tables say so
     outside = {row.table for row in compare(wrong, 1) if not row.ok}

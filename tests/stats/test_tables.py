@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,15 @@ def test_wrong_ranges_are_one_sentence(folder: CrawlFolder, tmp_path: Path, text
 def test_a_crawl_that_was_never_converted_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(NephilaError, match="run `nephila convert"):
         described(CrawlFolder.create(tmp_path / "crawl"))
+
+
+def test_what_a_killed_counting_spilled_is_removed_and_what_a_living_one_spills_is_not(folder: CrawlFolder) -> None:
+    # given the folder of a process that is no more, and one of a process that is
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead, alive = (folder.path / f".counting-{process}-x" for process in (gone.pid, os.getppid()))
+    for place in (dead, alive):
+        (place / "spilled").mkdir(parents=True)
+    described(folder)
+    assert not dead.exists() and alive.exists()
+    assert [place.name for place in folder.path.glob(".counting-*")] == [alive.name]

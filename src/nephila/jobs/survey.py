@@ -117,7 +117,7 @@ def survey(
 def check_crawl(folder: CrawlFolder, max_depth: int | None = None) -> CheckReport:
     """Tables 1-6 of a crawl beside the paper's, with the errors that so many sites have."""
     opened = OpenedCrawl(folder.path)
-    counts = tally_of(opened)
+    counts = tally_of(folder)
     rows = compare(counts, _DEPTHS - 1 if max_depth is None else min(max_depth, _DEPTHS - 1))
     return CheckReport(len(counts.labels), int(counts.requested.sum()), (*rows, *_bodies(opened)))
 

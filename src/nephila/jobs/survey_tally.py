@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +11,11 @@ import numpy as np
 from nephila.errors import NephilaError
 from nephila.lab import figures
 from nephila.lab.tables import Tally
-from nephila.store.opened import OpenedCrawl
+from nephila.store.folder import CrawlFolder
+from nephila.store.tables.duck import open_duck
+from nephila.store.tables.views import create_views
+
+_MEMORY_BYTES: Final = 2 * 2**30
 
 # Every document that S1 would have counted, once: those asked for, and those whose site's failure decided for them.
 # URLs of a site that differ in case alone are one.
@@ -50,17 +56,23 @@ _REQUESTED: Final = "SELECT site_id, depth, count(*) FROM documents GROUP BY ALL
 _DOWNLOADED: Final = "SELECT site_id, depth, count(*) FROM documents WHERE state = 'OK' GROUP BY ALL"
 
 
-def tally_of(opened: OpenedCrawl) -> Tally:
-    """The sums of the sites of all seeds that were given; each row of an answer is site, column and value."""
-    sites = opened.sql("SELECT DISTINCT site_id FROM seeds WHERE given ORDER BY site_id").column(0).to_pylist()
-    if not sites:
-        raise NephilaError(f"{opened.folder.path} has no seeds that were given; survey a crawl that began with a list.")
+def tally_of(folder: CrawlFolder) -> Tally:
+    """The sums of the sites of all seeds that were given."""
+    with TemporaryDirectory() as scratch, open_duck(_MEMORY_BYTES, 2, Path(scratch) / "spilled") as duck:
+        create_views(duck, folder)
+        sites = [row[0] for row in duck.execute("SELECT DISTINCT site_id FROM seeds WHERE given ORDER BY 1").fetchall()]
+        if not sites:
+            raise NephilaError(f"{folder.path} has no seeds that were given; survey a crawl that began with a list.")
+        return _tally(duck, sites)
+
+
+def _tally(duck: Any, sites: list[int]) -> Tally:
+    """Each row of an answer is site, column and value."""
     place = {site: row for row, site in enumerate(sites)}
 
     def by_site(sql: str, width: int) -> Any:
         made = np.zeros((len(sites), width))
-        site_ids, columns, values = (column.to_pylist() for column in opened.sql(sql).columns)
-        for site, column, value in zip(site_ids, columns, values, strict=True):
+        for site, column, value in duck.execute(sql).fetchall():
             if site in place and column is not None and 0 <= column < width:
                 made[place[site], column] += float(value or 0)
         return made

@@ -7,6 +7,7 @@ of them, so that the size of the web is bounded by the disk alone.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from nephila.store.tables.views import create_views
 Tell = Callable[[str, int, int], None]
 """what is counted, done, of how many"""
 
+_SCRATCH: Final = ".counting-"
 _LAWS: Final = (
     ("in_degrees", "links to a page"),
     ("out_degrees", "links of a page"),
@@ -56,14 +58,33 @@ def open_tables(config: Stats, folder: CrawlFolder, threads: int) -> Iterator[An
     """DuckDB with the crawl's tables, and the configured ranges of addresses as `address_ranges`."""
     # On the crawl's own disk where that may be written: what does not fit into memory may not fit into /tmp either.
     place = folder.path if os.access(folder.path, os.W_OK) else None
+    remove_leftovers(folder.path)
     with (
-        TemporaryDirectory(prefix=".counting-", dir=place) as scratch,
+        TemporaryDirectory(prefix=f"{_SCRATCH}{os.getpid()}-", dir=place) as scratch,
         open_duck(config.memory_limit, threads, Path(scratch) / "spilled", setting="stats.memory_limit") as duck,
     ):
         create_views(duck, folder)
         if config.country_ranges:
             create_ranges(duck, config.country_ranges)
         yield duck
+
+
+def remove_leftovers(path: Path) -> None:
+    """What a killed counting had spilled there; that of a process which still lives is left alone."""
+    for leftover in path.glob(f"{_SCRATCH}*-*"):
+        owner = leftover.name.removeprefix(_SCRATCH).partition("-")[0]
+        if owner.isdecimal() and not _lives(int(owner)):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def ask(duck: Any, config: Stats, tell: Tell) -> tuple[Section, ...]:

@@ -10,7 +10,7 @@ import nephila
 from nephila.config.sections import Stats
 from nephila.engine import Engine
 from nephila.stats.report.page import render
-from nephila.stats.run import run
+from nephila.stats.run import newest, run
 from nephila.stats.section import change_sections_file, read_sections
 from nephila.stats.tables import Tell
 from nephila.store.durable import make_directory, replace_file
@@ -39,15 +39,17 @@ def make_report(
 ) -> ReportReport:
     """Write the report of a converted crawl, with the study's tables and the picture of the ranks, where there are.
 
-    A folder that holds a study alone, whose crawls are its batches, has a report of the study.
+    A folder that holds a study alone, whose crawls are its batches, has a report of the study and of its last batch,
+    if that was converted.
     """
     started = time.monotonic()
     changes = read_sections(change_sections_file(folder))
-    studied_alone = bool(changes) and read_manifest(folder) is None
+    described = newest(folder)
+    studied_alone = bool(changes) and read_manifest(described) is None
     sections = changes if studied_alone else (*run(config, folder, engine, tell).tables, *changes)
-    picture = folder.rank / _PICTURE
+    picture = described.rank / _PICTURE
     ranks = picture.read_bytes() if picture.is_file() and picture.stat().st_size <= _MOST_PICTURE_BYTES else None
-    name = folder.path.resolve().name
+    name = folder.path.resolve().name + ("" if described == folder else f", batch {described.path.name}")
     page = render(name, sections, now, nephila.VERSION, ranks).encode("utf-8", "replace")
     make_directory(folder.report)
     replace_file(folder.report / FILE, page)
