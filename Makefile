@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile fuzz fuzz-asan soak clean
+.PHONY: demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -81,6 +81,10 @@ bench-search: $(VENV)/ready    ## milliseconds per query at a million pages, and
 	$(BIN)/python bench/search.py speed $(BENCH_DIR)/million
 	$(BIN)/python bench/search.py lab $(BENCH_DIR)/lab
 	$(BIN)/python bench/search.py quality $(BENCH_DIR)/lab/crawl
+
+schedule: $(VENV)/ready        ## plans for 10^5 sites, and crawls of the lab by each policy on a fast clock; takes half an hour
+	$(BIN)/python bench/schedule.py plan
+	$(BIN)/python bench/schedule.py crawl
 
 bench-hostile: $(VENV)/ready   ## the control site alone and among all hostile sites, loop lag and memory
 	$(BIN)/python bench/hostile.py

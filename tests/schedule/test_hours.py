@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nephila.errors import DamagedError
 from nephila.schedule.hours import believe
 from nephila.schedule.zones import country_of, fitted_zones, zone_hours
 from nephila.store.folder import CrawlFolder
@@ -157,3 +158,10 @@ def test_a_sites_own_hours_choose_its_zone_where_they_say_enough() -> None:
     few[:5] = 1
     found = fitted_zones(np.stack([own, own]), np.stack([np.ones(24), few]), shape, np.array([0, -5]))
     assert found.tolist() == [9, -5]
+
+
+def test_a_damaged_file_is_told_by_its_name_and_what_to_do(tmp_path: Path) -> None:
+    folder = CrawlFolder.create(tmp_path / "crawl")
+    hours_path(folder, "00").write_bytes(b"")
+    with pytest.raises(DamagedError, match=r"hours-00\.db cannot be read; delete it"):
+        read_hours(folder, NOW, WEEK_S)

@@ -15,9 +15,9 @@ from nephila.crawl.slot_state import SlotState
 from nephila.errors import DamagedError, UsageError
 from nephila.records import Outcome
 from nephila.schedule.hours import Belief
-from nephila.schedule.open_sites import read_open_sites
+from nephila.schedule.open_sites import OpenSite, read_open_sites
 from nephila.schedule.plan_file import plan_path, read_plan
-from nephila.schedule.planning import HourPlanner, choose_policy, page_rates
+from nephila.schedule.planning import HourPlanner, choose_policy, earlier_first, page_rates
 from nephila.schedule.showing import tonight
 from nephila.serve.hour_charts import days
 from nephila.store.archive.exchange import Software
@@ -123,3 +123,11 @@ def test_what_cannot_be_planned_or_read_is_told_in_a_sentence(folder: CrawlFolde
     plan_path(folder).write_text("{")
     with pytest.raises(DamagedError, match="delete it"):
         read_plan(folder)
+
+
+def test_sites_on_one_address_come_in_the_order_in_which_they_were_found() -> None:
+    # S0-9: the earlier of two aliases is the canonical one, whatever its hours say
+    sites = [OpenSite(number, 0, f"http://{number}", address, 1.0, False) for number, address in
+             ((1, "a"), (2, "b"), (3, "a"), (4, "a"))]  # fmt: skip
+    assert earlier_first([3, 1, 2, 0], sites) == [0, 1, 2, 3]
+    assert earlier_first([1, 0], sites) == [1, 0]

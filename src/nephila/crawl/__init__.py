@@ -13,6 +13,10 @@ coordinator.
 All of it lies in one group (`group`) that is archived, synced and committed together. What failed is tried again, its
 site sleeps and is given up for this run (`outcome`); nothing known is ever dropped.
 
+How quickly pages come is noted per site and hour of the day (`hour_notes`), and without a crawl by `probing`. With a
+policy, plans (`hourly`) say in which order sites take places (`turns`), and which of them give theirs back before they
+are complete (`suspending`, S2-12, S2-13); without one, it is first come, first served.
+
 Whether a site is only another name of one on the same address is found out before it is collected (`comparing`,
 `aliases`); whether a URL is in at all is decided by one function (`scope`).
 

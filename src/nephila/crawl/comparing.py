@@ -90,6 +90,11 @@ class Comparing:
         if board.live == 0:
             del self._boards[context.address]
 
+    def is_alone(self, context: SiteContext) -> bool:
+        """Whether no other site is known on its address."""
+        board = self._boards.get(context.address)
+        return board is None or len(board.order) == 1
+
     def next_step(self, context: SiteContext) -> AskSample | BecomeAlias | Wait | None:
         """What must happen before this site is collected; None: nothing, or its home page first."""
         if context.compared:

@@ -15,7 +15,7 @@ from typing import Final
 
 from nephila.clock import Clock
 from nephila.crawl.fetcher import Fetched
-from nephila.errors import DiskFullError
+from nephila.errors import DamagedError, DiskFullError
 from nephila.store.hour_figures import HOUR_S, HourNote, HoursFile, Notes
 
 WRITE_EVERY_S: Final = 30.0
@@ -80,7 +80,8 @@ class _Pen:
         taken = self._notes.take()
         if not taken:
             return
-        with suppress(DiskFullError):  # some seconds are lost; the crawl itself says that the disk is full
+        # Some seconds are lost, or all hours are until the file is deleted: no reason to stop a crawl.
+        with suppress(DiskFullError, DamagedError):
             self._file = self._file or self._open()
             self._file.add(taken, self._clock.now())
 

@@ -131,11 +131,24 @@ class Places:
             if site in self._collecting.contexts or row.state not in ("waiting", "asleep"):
                 continue
             lane = self._lanes.get(row.address)
-            if lane is not None and len(lane.contexts) >= MOST_ON_A_LANE:
+            is_crowded = lane is not None and len(lane.contexts) >= MOST_ON_A_LANE
+            if is_crowded or self._neighbour_is_written(slot, row):
                 self._queued.add(site)
                 self._crowded.setdefault(row.address, deque()).append((slot_number, site))
             else:
                 self._activate(slot, row)
+
+    def _neighbour_is_written(self, slot: Slot, row: SiteRow) -> bool:
+        """Whether a site of the same address has just left: its pages must be on disk before others are compared.
+
+        The commit that brings them there fills places again.
+        """
+        return any(
+            other.address == row.address and other.requested and number != row.site
+            for group in (slot.committing, slot.group)
+            for number, other in group.sites.items()
+            if number not in self._collecting.contexts
+        )
 
     def _make_room(self) -> None:
         """Sites that waited for others on their address may come in when these have left."""

@@ -18,8 +18,8 @@ from nephila.crawl.site import SiteContext
 from nephila.crawl.turns import SLEEPS_LONG_S, SLOW_IN_A_ROW, Turns, is_slow
 from nephila.records import Outcome
 
-ENOUGH_PAGES: Final = 3
-"""A site stays until it has so many pages: most sites that are smaller are complete by then."""
+ENOUGH_CONTENTS: Final = 4
+"""A site stays until it has so many different pages, the home page and samples: most smaller ones are complete then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ class Suspending:
         context.slow_in_a_row = 0
 
     def leaves(self, context: SiteContext, now: float) -> bool:
-        """Whether the site gives its place back now."""
+        """Whether the site gives its place back now; without a plan nobody does."""
+        if not self._turns.has_plan:
+            return False
         if context.in_flight or context.held_home is not None or not self._is_known(context, now):
             return False
         used_up = now >= context.place_until
@@ -75,8 +77,10 @@ class Suspending:
         return self._turns.somebody_before(context.number)
 
     def _is_known(self, context: SiteContext, now: float) -> bool:
-        """Whether it was compared with its neighbours, and has pages that others can be compared with (S0-9)."""
-        return (context.compared and context.requested >= ENOUGH_PAGES) or context.asleep_until > now
+        """Whether it was compared with its neighbours, and has pages that those to come can be compared with (S0-9)."""
+        if context.compared and len(context.contents) >= ENOUGH_CONTENTS:
+            return True
+        return context.asleep_until > now and self._collecting.comparing[context.slot].is_alone(context)
 
     def answered(self, context: SiteContext) -> None:
         """One answer more: is it as quick as this hour usually is?"""

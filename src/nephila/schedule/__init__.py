@@ -7,4 +7,9 @@ front door, `picture` the picture.
 
 The policies are plain functions (`policy` says of what): `listed_order` (random, S2-4), `sorting` (S2-5), `hybrid` with
 its `priority_table` (S2-7..14), `relative_rate`, `lp_quota`; `hour_prices` is the program for very many sites.
+
+The life of a measurement: an agent, or a probe, notes how long a page took to begin (store's `hour_figures`); faded and
+put together it becomes a belief about every hour of its site (`hours`, in the site's own time zone: `zones`). At each
+hour change a crawl asks for a plan (`planning`): the sites that are open (`open_sites`) in the order of its policy,
+kept in `plan/schedule.json` for people (`plan_file`). `showing` plays the policy through the hours to come.
 """

@@ -80,14 +80,15 @@ def _levels_and_shape(measured: Floats, answers: Floats, by_country: Ints) -> tu
     total = answers.sum(axis=1)
     everybody = float(np.log(_NOBODY_KNOWS_S))
     level = np.full(len(measured), everybody)
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         deviations = measured - _local(shape, zones)
         level = np.divide((answers * deviations).sum(axis=1), total, out=np.zeros(len(total)), where=total > 0)
         known = total > 0
         everybody = float(np.average(level[known])) if known.any() else everybody
         level = np.where(known, level, everybody)
         shape = _common_shape(measured - level[:, None], answers, zones)
-        zones = fitted_zones(measured - level[:, None], answers, shape, by_country)
+        if number == 0:  # later rounds would move few sites, and each costs as much as all the rest
+            zones = fitted_zones(measured - level[:, None], answers, shape, by_country)
     return level, shape, zones
 
 

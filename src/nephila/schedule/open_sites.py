@@ -20,6 +20,7 @@ class OpenSite:
     number: int
     slot: int
     url: str
+    address: str
     left_pages: float  # known to wait, or as many as sites usually have
     begun: bool
 
@@ -36,9 +37,8 @@ def read_open_sites(folder: CrawlFolder) -> list[OpenSite]:
         return []
     reader = open_reader(folder.coordinator_database)
     try:
-        listed = list(
-            reader.execute("SELECT site, slot, url FROM sites WHERE state IN ('leased', 'asleep') ORDER BY site")
-        )
+        sql = "SELECT site, slot, url, address FROM sites WHERE state IN ('leased', 'asleep') ORDER BY site"
+        listed = list(reader.execute(sql))
     finally:
         reader.close()
     progress: dict[int, _Progress] = {}
@@ -49,7 +49,8 @@ def read_open_sites(folder: CrawlFolder) -> list[OpenSite]:
             _read_slot(folder, slot, progress, waiting, sizes)
     usual = median(sizes) if sizes else USUAL_PAGES
     return [
-        _open(number, slot, url, progress.get(number), waiting.get(number, 1), usual) for number, slot, url in listed
+        _open(number, slot, url, address, progress.get(number), waiting.get(number, 1), usual)
+        for number, slot, url, address in listed
     ]
 
 
@@ -68,6 +69,8 @@ def _read_slot(
         reader.close()
 
 
-def _open(number: int, slot: int, url: str, so_far: _Progress | None, waiting: int, usual: float) -> OpenSite:
+def _open(
+    number: int, slot: int, url: str, address: str, so_far: _Progress | None, waiting: int, usual: float
+) -> OpenSite:
     requested = so_far.requested if so_far is not None else 0
-    return OpenSite(number, slot, url, max(float(waiting), usual - requested, 1.0), requested > 0)
+    return OpenSite(number, slot, url, address, max(float(waiting), usual - requested, 1.0), requested > 0)

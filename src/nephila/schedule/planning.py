@@ -8,6 +8,7 @@ the share of time in which a request is under way (S2-17).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -111,7 +112,7 @@ def page_rates(belief: Belief, politeness: Politeness) -> Floats:
 
 def _turns(believed: Believed, rows: Sequence[int], chosen: HourOrder, hour: int) -> list[SiteTurn]:
     turns = []
-    for place in chosen.order.tolist():
+    for place in earlier_first(chosen.order.tolist(), [believed.sites[row] for row in rows]):
         row = rows[place]
         site = believed.sites[row]
         quota_s = float("inf") if chosen.quota_h is None else float(chosen.quota_h[place]) * HOUR_S
@@ -126,3 +127,17 @@ def _turns(believed: Believed, rows: Sequence[int], chosen: HourOrder, hour: int
             )
         )
     return turns
+
+
+def earlier_first(order: Sequence[int], sites: Sequence[OpenSite]) -> list[int]:
+    """The order, but on one address the site found earlier comes first: of two aliases it is the canonical (S0-9)."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(order):
+        places[sites[row].address].append(place)
+    result = list(order)
+    for shared in places.values():
+        if len(shared) > 1:
+            by_number = sorted((order[place] for place in shared), key=lambda row: sites[row].number)
+            for place, row in zip(shared, by_number, strict=True):
+                result[place] = row
+    return result

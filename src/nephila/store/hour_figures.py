@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from nephila.errors import DamagedError
 from nephila.store.database import Schema, close, open_reader, open_writer, transaction
 from nephila.store.folder import CrawlFolder
 
@@ -169,7 +170,10 @@ def unpack(kept: bytes) -> HourFigures:
 
 
 def _scan(path: Path, sites: Sequence[str] | None) -> Iterator[tuple[str, HourFigures]]:
-    reader = open_reader(path)
+    try:
+        reader = open_reader(path)
+    except DamagedError as problem:
+        raise DamagedError(f"{path} cannot be read; delete it, hours are learnt anew ({problem})") from None
     try:
         if sites is None or len(sites) > 1_000:
             rows: Iterable[tuple[str, bytes]] = reader.execute("SELECT site, figures FROM hours")
