@@ -103,9 +103,9 @@ def probe(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], round
     from nephila.jobs.probed import probe_sites
 
     try:
-        every_s = parse_duration(every)
+        every_s = float(every) if every.isdecimal() else parse_duration(every)
     except ValueError:
-        raise UsageError(f"--every {every}: write a time such as 30m, 1h or 90 (seconds).") from None
+        raise UsageError(f"--every {every}: write a time such as 30m, 1h or 90 for seconds.") from None
     lines = [(seed, "the command line") for seed in seeds]
     for file in files:
         lines += read_seed_file(file)

@@ -89,10 +89,16 @@ def choose_policy(schedule: Schedule) -> Policy:
 
 def read_belief(folder: CrawlFolder, schedule: Schedule, politeness: Politeness, now: float) -> Believed:
     """Open sites and their hours, as the folder has them now."""
-    sites = tuple(read_open_sites(folder))
+    return belief_about(folder, read_open_sites(folder), schedule, politeness, now)
+
+
+def belief_about(
+    folder: CrawlFolder, sites: Sequence[OpenSite], schedule: Schedule, politeness: Politeness, now: float
+) -> Believed:
+    """What the folder knows of these sites' hours."""
     urls = [site.url for site in sites]
     belief = believe(urls, read_hours(folder, now, schedule.half_life, urls), now)
-    return Believed(sites, belief, page_rates(belief, politeness))
+    return Believed(tuple(sites), belief, page_rates(belief, politeness))
 
 
 def page_rates(belief: Belief, politeness: Politeness) -> Floats:

@@ -13,7 +13,9 @@ import numpy as np
 
 from nephila.config.sections import Politeness, Schedule
 from nephila.schedule.hours import Belief, believe
-from nephila.schedule.planning import Believed, choose_policy, read_belief
+from nephila.schedule.open_sites import OpenSite, read_open_sites
+from nephila.schedule.plan_file import read_plan
+from nephila.schedule.planning import Believed, belief_about, choose_policy
 from nephila.schedule.policy import HOURS, Floats
 from nephila.schedule.simulating import World, simulate
 from nephila.shown import ScheduleShown, SiteDay
@@ -21,7 +23,7 @@ from nephila.store.folder import CrawlFolder
 from nephila.store.hour_figures import HOUR_S, read_hours
 
 MOST_PLANNED: Final = 2_000
-"""Sites whose hours to come are played through; the others are told by their loads alone."""
+"""Sites whose hours to come are played through; of more, those that the plan in force puts first."""
 
 _DIGITS: Final = 3
 
@@ -30,33 +32,44 @@ def tonight(
     folder: CrawlFolder, schedule: Schedule, politeness: Politeness, now: float, places: int, most: int
 ) -> ScheduleShown:
     """The plan from `now` on, with at most so many rows: the sites that come first, first."""
-    believed = read_belief(folder, schedule, politeness, now)
+    every = read_open_sites(folder)
+    believed = belief_about(folder, _first_sites(folder, every), schedule, politeness, now)
     first_hour = int(now // HOUR_S) % HOURS
-    if not believed.sites:
+    if not every:
         return _known_hours(folder, schedule, now, first_hour, places, most)
     planned, hours = np.zeros(believed.belief.loads.shape), None
     if schedule.policy != "off":
-        planned, hours = _played_through(believed, schedule, now, places)
+        planned, hours = _played_through(believed, schedule, now, places, is_whole=len(believed.sites) == len(every))
     first = np.where(planned.any(axis=1), planned.argmax(axis=1), HOURS)
     order = np.lexsort((np.arange(len(first)), first))[:most]
     rows = tuple(
         _row(believed.sites[row].url, believed.sites[row].left_pages, believed.belief, row, first_hour, planned[row])
         for row in order.tolist()
     )
-    return ScheduleShown(schedule.policy, now, first_hour, places, len(believed.sites), hours, rows)
+    return ScheduleShown(schedule.policy, now, first_hour, places, len(every), hours, rows)
 
 
-def _played_through(believed: Believed, schedule: Schedule, now: float, places: int) -> tuple[Floats, float | None]:
+def _first_sites(folder: CrawlFolder, every: list[OpenSite]) -> list[OpenSite]:
+    """All, or where there are very many those that the plan in force puts first."""
+    if len(every) <= MOST_PLANNED:
+        return every
+    plan = read_plan(folder)
+    by_number = {site.number: site for site in every}
+    listed = [by_number[turn.site] for turn in plan.sites if turn.site in by_number] if plan is not None else every
+    return (listed or every)[:MOST_PLANNED]
+
+
+def _played_through(
+    believed: Believed, schedule: Schedule, now: float, places: int, *, is_whole: bool
+) -> tuple[Floats, float | None]:
     """Share of each site's pages in each of the next 24 hours, and how long all of it takes."""
-    rows = list(range(min(len(believed.sites), MOST_PLANNED)))
-    situation = believed.situation(rows, now, places)
+    situation = believed.situation(range(len(believed.sites)), now, places)
     world = World(situation.loads, situation.rates, situation.left, places, situation.hour)
     run = simulate(world, choose_policy(schedule))
     planned = np.zeros(believed.belief.loads.shape)
     count = min(HOURS, run.by_hour.shape[1])
-    planned[: len(rows), :count] = run.by_hour[:, :count] / situation.left[:, None]
-    whole = len(rows) == len(believed.sites) and math.isfinite(run.hours)
-    return planned, run.hours if whole else None
+    planned[:, :count] = run.by_hour[:, :count] / situation.left[:, None]
+    return planned, run.hours if is_whole and math.isfinite(run.hours) else None
 
 
 def _known_hours(
