@@ -36,7 +36,7 @@ from nephila.store.lock import FileLock
 DEFAULTS: Final = Layer(
     "study",
     {
-        "crawl.mode": "sites",
+        "crawl.mode": "parties",  # a link from another site would make a page one of depth 0
         "crawl.max_pages_per_site": 3_000,
         "crawl.max_depth": 9,
         "crawl.retries": 0,  # a page that fails has failed in this batch, as S1's did

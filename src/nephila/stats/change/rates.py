@@ -14,12 +14,15 @@ from typing import Any, Final
 import numpy as np
 
 from nephila.stats.change.bootstrap import drawn
-from nephila.stats.change.estimators import Floats, Visits, fit_gamma, fit_never, likelihoods
+from nephila.stats.change.estimators import Floats, GammaFit, NeverFit, Visits, fit_gamma, fit_never, likelihoods
 from nephila.stats.change.visits import Measure, changed_column
 from nephila.stats.section import Cell, Column, Plot, Section
 
 GROUP = "How often pages really change"
 LEAST_DOCUMENTS: Final = 20
+LEAST_SITES: Final = 5
+"""Drawn again, fewer tell nothing about others."""
+
 _DRAWS: Final = 60
 _GAMMA_DRAWS: Final = 12  # each is a search of its own
 _MOST_PATTERNS: Final = 20_000
@@ -112,7 +115,7 @@ def rate_sections(duck: Any, measure: Measure) -> tuple[Section, ...]:
             "the changes seen, averaged over changed documents alone: it forgets those that did not change, counts one "
             "change per visit at most, and averages a quotient. Beside it, what all visits together say under Poisson "
             "changes: the share that never changes, and the days between changes of the others; and the Gamma "
-            "distribution of changes per day. Intervals of 95 %: sites drawn again.",
+            "distribution of changes per day. Intervals of 95 %: sites drawn again, where there are five or more.",
             patterns_sql(measure, "'all'", "true"),
             (Column("by"), Column("group"), Column("documents", "count"), Column("s1_interval_days", "days"),
              Column("never", "share"), Column("never_low", "share"), Column("never_high", "share"),
@@ -131,9 +134,12 @@ def _row(patterns: Patterns) -> tuple[Cell, ...]:
     counts = patterns.counts
     never = fit_never(patterns.table, counts, patterns.unchanged)
     gamma = fit_gamma(patterns.table, counts)
-    again = drawn(patterns.by_site, _DRAWS)
-    nevers = [fit_never(patterns.table, one, patterns.unchanged, rounds=25) for one in again]
-    gammas = [fit_gamma(patterns.table, one, (gamma.shape, gamma.rate_days)) for one in again[:_GAMMA_DRAWS]]
+    nevers: list[NeverFit] = []
+    gammas: list[GammaFit] = []
+    if len(patterns.by_site) >= LEAST_SITES:
+        again = drawn(patterns.by_site, _DRAWS)
+        nevers = [fit_never(patterns.table, one, patterns.unchanged, rounds=25) for one in again]
+        gammas = [fit_gamma(patterns.table, one, (gamma.shape, gamma.rate_days)) for one in again[:_GAMMA_DRAWS]]
     return (
         int(counts.sum()), s1_interval(patterns),
         never.never, *_between([one.never for one in nevers]),
@@ -146,12 +152,16 @@ def _days(per_day: float) -> float:
     return 1 / per_day if per_day else 0.0
 
 
-def _around(value: float, drawn_again: list[float]) -> tuple[float, float]:
+def _around(value: float, drawn_again: list[float]) -> tuple[float | None, float | None]:
     """1.96 standard errors on the scale of logarithms: few draws tell their spread sooner than their ends."""
+    if not drawn_again:
+        return None, None
     spread = float(np.std(np.log(np.maximum(drawn_again, 1e-12))))
     return value * float(np.exp(-1.96 * spread)), value * float(np.exp(1.96 * spread))
 
 
-def _between(values: list[float]) -> tuple[float, float]:
+def _between(values: list[float]) -> tuple[float | None, float | None]:
+    if not values:
+        return None, None
     low, high = np.quantile(np.array(values), [0.025, 0.975])
     return float(low), float(high)
