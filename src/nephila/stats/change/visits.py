@@ -23,7 +23,7 @@ DOWNLOADS: Final = "downloads.parquet"
 
 _DOWNLOADS_SQL: Final = """
 COPY (
-    SELECT url, batch, seen_at, (seen_at - lag(seen_at) OVER visits) / 86400 AS gap_days,
+    SELECT url, batch, seen_at, nullif(greatest(seen_at - lag(seen_at) OVER visits, 0), 0) / 86400 AS gap_days,
            checksum IS DISTINCT FROM lag(checksum) OVER visits AS changed_bytes,
            text_checksum IS DISTINCT FROM lag(text_checksum) OVER visits AS changed_text,
            coalesce(bit_count(xor(simhash, lag(simhash) OVER visits)) > 3,
