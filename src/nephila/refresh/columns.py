@@ -73,7 +73,7 @@ class Columns:
             self.changed_on = np.left_shift(self.changed_on, passed) if passed < 16 else np.zeros_like(self.changed_on)
             self.today = today
 
-    def some(self, which: Whole | Flags) -> Self:
+    def some(self, which: Whole | Flags | slice) -> Self:
         """The rows of some pages, as columns of their own."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return type(self)(**{name: value if name == "today" else value[which] for name, value in values.items()})

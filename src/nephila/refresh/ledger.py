@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ KINDS: Final = ("000", "00f", "0a0", "0af", "h00", "h0f", "ha0", "haf")
 _ROWS: Final = 100_000
 _DAY_S: Final = 86_400.0
 _FORMAT: Final = 1
+_REREAD: Final = 8
+"""One page looked up costs as much as eight read in a row."""
+
 _SELECT: Final = """
 SELECT p.site, p.hash, coalesce(c.last_at, p.fetched_at, p.found_at), p.depth, p.link_kinds, coalesce(p.code, 0),
        p.revisit, p.todo, coalesce(c.changes, 0), coalesce(c.changed_days, 0), coalesce(c.unchanged_days, 0),
@@ -76,7 +80,8 @@ _TYPES: Final = (
 def read_ledger(folder: CrawlFolder, slot: int, *, keeps: bool = False) -> Ledger:
     """The slot's pages as they are now; the file is brought up to date where `keeps`, by one process at a time."""
     path = ledger_file(folder, slot)
-    kept, last_visit = _load(path)
+    kept, last_visit, converted = _load(path)
+    conversions = _conversions(folder)
     database = folder.agent_database(slot)
     with database_errors(database):
         reader: Any = open_reader(database)
@@ -84,9 +89,11 @@ def read_ledger(folder: CrawlFolder, slot: int, *, keeps: bool = False) -> Ledge
             select = _select(reader, folder)
             reader.execute("BEGIN")
             newest = int(next(reader.execute("SELECT coalesce(max(visit), 0) FROM visits"))[0])
-            if newest < last_visit:  # the database was made anew
-                kept, last_visit = Ledger.empty(), 0
-            ledger = _updated(reader, select, kept, last_visit) if len(kept) else _joined(_all(reader, select))
+            touched = _touched(reader, kept, last_visit, converted=conversions != converted)
+            if not len(kept) or newest < last_visit or len(touched) > len(kept) / _REREAD:
+                ledger = _joined(_all(reader, select))
+            else:
+                ledger = _updated(reader, select, kept, touched)
         finally:
             reader.close()
     if not keeps:
@@ -95,7 +102,8 @@ def read_ledger(folder: CrawlFolder, slot: int, *, keeps: bool = False) -> Ledge
     aside = aside_of(path)
     with aside.open("wb") as file:
         columns = {each.name: getattr(ledger, each.name) for each in fields(ledger)}
-        np.savez(file, format=np.array(_FORMAT), last_visit=np.array(newest), **columns)
+        figures = {"format": _FORMAT, "last_visit": newest, "conversions": conversions}
+        np.savez(file, allow_pickle=False, **{name: np.array(value) for name, value in figures.items()}, **columns)
     publish(aside, path)
     return ledger
 
@@ -104,15 +112,29 @@ def ledger_file(folder: CrawlFolder, slot: int) -> Path:
     return folder.state / "refresh" / f"agent-{slot:02}.npz"
 
 
-def _load(path: Path) -> tuple[Ledger, int]:
-    """What is kept, and the visit up to which it is true; nothing where it is missing, damaged or of another format."""
+def _load(path: Path) -> tuple[Ledger, int, int]:
+    """What is kept, and the visit and the conversion up to which it is true; nothing where it cannot be read."""
     try:
         with np.load(path) as kept:
-            if int(kept["format"]) != _FORMAT:
-                return Ledger.empty(), 0
-            return Ledger(*(kept[each.name] for each in fields(Ledger))), int(kept["last_visit"])
-    except (OSError, ValueError, KeyError, EOFError):
-        return Ledger.empty(), 0
+            if int(kept["format"]) == _FORMAT:
+                ledger = Ledger(*(kept[each.name] for each in fields(Ledger)))
+                return ledger, int(kept["last_visit"]), int(kept["conversions"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        pass
+    return Ledger.empty(), 0, 0
+
+
+def _conversions(folder: CrawlFolder) -> int:
+    """How often this crawl was converted: afterwards more pages have ids."""
+    path = folder.state / "convert.db"
+    if not path.exists():
+        return 0
+    with database_errors(path):
+        reader: Any = open_reader(path)
+        try:
+            return int(next(reader.execute("SELECT conversions FROM progress"))[0])
+        finally:
+            reader.close()
 
 
 def _select(reader: Any, folder: CrawlFolder) -> str:
@@ -131,18 +153,22 @@ def _all(reader: Any, select: str) -> Iterator[Ledger]:
         yield _ledger(rows)
 
 
-def _updated(reader: Any, select: str, kept: Ledger, last_visit: int) -> Ledger:
-    """The kept entries with those replaced that were visited, planned or converted since."""
+def _touched(reader: Any, kept: Ledger, last_visit: int, *, converted: bool) -> set[tuple[int, int]]:
+    """Pages whose entries may be other than they were: visited, planned, still waiting or without an id."""
     sql = "SELECT DISTINCT site, hash FROM visits WHERE visit > ? AND role = 'page'"
-    touched = {(site, key) for site, key in reader.execute(sql, (last_visit,))}
+    touched = set(reader.execute(sql, (last_visit,)))
     touched |= set(reader.execute("SELECT site, hash FROM pages WHERE revisit = 1"))
-    unsettled = np.flatnonzero(kept.planned | kept.waits | (kept.page_id < 0))
-    touched |= set(zip(kept.site[unsettled].tolist(), kept.hash[unsettled].tolist(), strict=True))
+    unsettled = np.flatnonzero(kept.planned | kept.waits | (kept.page_id < 0 if converted else False))
+    return touched | set(zip(kept.site[unsettled].tolist(), kept.hash[unsettled].tolist(), strict=True))
+
+
+def _updated(reader: Any, select: str, kept: Ledger, touched: set[tuple[int, int]]) -> Ledger:
+    """The kept entries with those replaced that were touched since."""
+    if not touched:
+        return kept
     rows = []
     for key in sorted(touched):
         rows += reader.execute(f"{select} WHERE p.site = ? AND p.hash = ? AND {_ASKED}", key).fetchall()
-    if not touched:
-        return kept
     marked = np.array(sorted(touched), np.int64).reshape(-1, 2)
     stay = kept.at(~np.isin(_key(kept.site, kept.hash), _key(marked[:, 0], marked[:, 1])))
     return _joined(iter([stay, _ledger(rows)] if rows else [stay]))
@@ -160,8 +186,8 @@ def _joined(some: Iterator[Ledger]) -> Ledger:
     if not ledgers:
         return Ledger.empty()
     joined = Ledger(*(np.concatenate([getattr(each, name.name) for each in ledgers]) for name in fields(Ledger)))
-    order = np.lexsort((joined.hash, joined.site))
-    return joined if np.array_equal(order, np.arange(len(order))) else joined.at(order)
+    follows = (joined.site[1:] > joined.site[:-1]) | (joined.hash[1:] > joined.hash[:-1])
+    return joined if bool(follows.all()) else joined.at(np.lexsort((joined.hash, joined.site)))
 
 
 def _ledger(rows: list[tuple[Any, ...]]) -> Ledger:

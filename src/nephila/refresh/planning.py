@@ -46,15 +46,15 @@ def columns_of(ledger: Ledger, weight: Floats, shape: Floats, rate: Floats, now_
         unchanged_days=ledger.unchanged_days,
         prior_shape=shape,
         prior_rate=rate,
-        shape=np.empty(count),
-        rate=np.empty(count),
+        shape=np.empty(count, np.float32),
+        rate=np.empty(count, np.float32),
         interval_days=np.clip(interval, LEAST_DAYS, MOST_DAYS),
         changed_on=_turned(ledger, int(now_day)),
         today=int(now_day),
         reseen=ledger.visits > 0,
     )
     for start in range(0, count, _PIECE):
-        learn(columns, np.arange(start, min(start + _PIECE, count)))
+        learn(columns, slice(start, start + _PIECE))
     return columns
 
 
@@ -71,7 +71,7 @@ def choose(
 ) -> Chosen:  # fmt: skip
     """The plan. `per_day` is the visits per day over all pages that policies with rates of visits reckon with."""
     settled = policy.settle(columns, per_day)
-    scores = policy.scores(columns, now_day, settled)
+    scores = _scores(policy, columns, now_day, settled)
     free = ~ledger.waits & ~ledger.planned & (now_day - ledger.last_day >= _LEAST_WAIT_DAYS)
     freshness = _freshness(columns, now_day)
     left = max(0, budget - int(ledger.planned.sum()))
@@ -85,6 +85,15 @@ def choose(
     order = candidates[np.argsort(-scores[candidates], kind="stable")]
     price = float(scores[order[-1]]) if len(order) else (former_price or 0.0)
     return Chosen(order, scores[order], price, int(free.sum()), due, freshness)
+
+
+def _scores(policy: Policy, columns: Columns, now_day: float, settled: Floats | None) -> Floats:
+    """Scores of all pages, computed piece by piece to bound the memory."""
+    scores = np.empty(len(columns), np.float32)
+    for start in range(0, len(columns), _PIECE):
+        piece = slice(start, start + _PIECE)
+        scores[piece] = policy.scores(columns.some(piece), now_day, None if settled is None else settled[piece])
+    return scores
 
 
 def _within_shares(
@@ -103,8 +112,12 @@ def _within_shares(
 
 def _freshness(columns: Columns, now_day: float) -> float:
     """The weighted chance that a copy is current."""
-    total = float(columns.weight.sum())
-    return float((expected_fresh(columns, now_day) * columns.weight).sum() / total) if total else 1.0
+    total = float(columns.weight.sum(dtype=float))
+    fresh = 0.0
+    for start in range(0, len(columns), _PIECE):
+        piece = columns.some(slice(start, start + _PIECE))
+        fresh += float((expected_fresh(piece, now_day) * piece.weight).sum(dtype=float))
+    return fresh / total if total else 1.0
 
 
 def expected_fresh(columns: Columns, now_day: float) -> Floats:

@@ -21,6 +21,7 @@ FITTED_FROM: Final = 200
 
 _SAMPLE: Final = 20_000
 _ROUNDS: Final = 15
+_DEPTHS: Final = 16
 
 
 def priors(ledger: Ledger, suffixes: dict[int, str], model: ChangeModel | None) -> tuple[Floats, Floats]:
@@ -46,20 +47,19 @@ def priors(ledger: Ledger, suffixes: dict[int, str], model: ChangeModel | None) 
 
 
 def _by_model(ledger: Ledger, suffixes: dict[int, str], model: ChangeModel) -> tuple[Floats, Floats]:
-    """Each distinct (suffix, depth, link kinds) is looked up once."""
-    names = sorted(set(suffixes.values()) | {""})
+    """Each (suffix, depth, link kinds) that occurs is looked up once; a page's number in that list is computed."""
+    names = sorted({"", *suffixes.values()})
     numbers = {name: number for number, name in enumerate(names)}
-    sites, place = np.unique(ledger.site, return_inverse=True)
-    suffix = np.array([numbers[suffixes.get(int(site), "")] for site in sites], np.int64)[place]
-    depth = np.minimum(ledger.depth, 15).astype(np.int64)
-    group, which = np.unique((suffix * 16 + depth) * len(KINDS) + ledger.kinds, return_inverse=True)
-    found = [
-        model.prior_for(
-            PageFeatures(
-                names[int(key) // (16 * len(KINDS))], int(key) // len(KINDS) % 16, KINDS[int(key) % len(KINDS)]
-            )
-        )
-        for key in group
-    ]
-    both = np.array(found, float).reshape(-1, 2)
-    return both[which, 0], both[which, 1]
+    by_site = np.zeros(int(ledger.site.max(initial=-1)) + 1, np.int32)
+    for site, name in suffixes.items():
+        if site < len(by_site):
+            by_site[site] = numbers[name]
+    group = by_site[ledger.site]
+    group *= _DEPTHS * len(KINDS)
+    group += np.minimum(ledger.depth, _DEPTHS - 1).astype(np.int32) * len(KINDS) + ledger.kinds
+    found = np.ones((len(names) * _DEPTHS * len(KINDS), 2), np.float32)
+    for key in np.flatnonzero(np.bincount(group, minlength=len(found))):
+        suffix, rest = divmod(int(key), _DEPTHS * len(KINDS))
+        depth, kinds = divmod(rest, len(KINDS))
+        found[key] = model.prior_for(PageFeatures(names[suffix], depth, KINDS[kinds]))
+    return found[group, 0], found[group, 1]

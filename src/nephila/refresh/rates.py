@@ -88,12 +88,11 @@ def _ratio(y: Floats) -> tuple[Floats, Floats]:
     return ratio, np.where(y < 1e-4, y / 2, ratio * (ratio + y - 1))
 
 
-def learn(columns: Columns, which: Whole | Flags) -> None:
+def learn(columns: Columns, which: Whole | Flags | slice) -> None:
     """Renew the posterior of some pages, in place."""
-    columns.shape[which], columns.rate[which] = posterior(
-        columns.prior_shape[which], columns.prior_rate[which], columns.changes[which], columns.changed_days[which],
-        columns.unchanged_days[which],
-    )  # fmt: skip
+    before = (columns.prior_shape, columns.prior_rate, columns.changes, columns.changed_days, columns.unchanged_days)
+    shape, rate, changes, changed_days, still = (column[which].astype(float) for column in before)
+    columns.shape[which], columns.rate[which] = posterior(shape, rate, changes, changed_days, still)
 
 
 def fit_prior(

@@ -21,16 +21,16 @@ ERROR_WEIGHT: Final = 0.02
 
 def weights(code: Array, page_id: Array, ranks: Array | None, rank_weight: float) -> Floats:
     """One weight per page; of pages without a rank that of the lowest."""
-    weight = np.where(
-        (code >= 200) & (code < 300), 1.0, np.where((code >= 300) & (code < 400), REDIRECT_WEIGHT, ERROR_WEIGHT)
-    )
+    weight = np.full(len(code), ERROR_WEIGHT, np.float32)
+    weight[(code >= 300) & (code < 400)] = REDIRECT_WEIGHT
+    weight[(code >= 200) & (code < 300)] = 1.0
     if ranks is None or not len(ranks) or rank_weight == 0:
         return weight
     mean = float(ranks[ranks > 0].mean()) if (ranks > 0).any() else 1.0
     known = (page_id >= 0) & (page_id < len(ranks))
     own = np.where(known, ranks[np.where(known, page_id, 0)], 0.0) / mean
-    result: Floats = weight * (1 - rank_weight + rank_weight * own)
-    return result
+    weight *= (1 - rank_weight + rank_weight * own).astype(np.float32)
+    return weight
 
 
 def read_ranks(folder: CrawlFolder) -> Array | None:

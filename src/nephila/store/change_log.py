@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 DAY_S: Final = 86_400.0
-HALF_LIFE_DAYS: Final = 90.0
+HALF_LIFE_DAYS: Final = 30.0
 MOST_RECENT: Final = 16
 _RECENT: Final = struct.Struct("<dIiB")  # at, size, compared with before, changed
 
