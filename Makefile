@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
+.PHONY: freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -88,6 +88,13 @@ schedule: $(VENV)/ready        ## plans for 10^5 sites, and crawls of the lab by
 
 bench-hostile: $(VENV)/ready   ## the control site alone and among all hostile sites, loop lag and memory
 	$(BIN)/python bench/hostile.py
+
+freshness: $(VENV)/ready       ## freshness of four policies at equal budgets, over HTTP, by the lab's truth; takes minutes
+	$(BIN)/python bench/freshness.py
+
+bench-refresh: $(VENV)/ready   ## ten million pages planned: the first call makes them, the second plans twice
+	$(BIN)/python bench/refresh.py build/bench-refresh
+	$(BIN)/python bench/refresh.py build/bench-refresh
 
 SECONDS ?= 60
 fuzz: $(VENV)/ready            ## scanner, HTTP, decoding, robots.txt, URLs, WARC: SECONDS=60

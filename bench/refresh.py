@@ -56,7 +56,7 @@ def make(folder: CrawlFolder, pages: int) -> None:
                     ),
                 )
                 slot.executemany(
-                    "INSERT OR IGNORE INTO changes VALUES (?, ?, 0, ?, NULL, 5, ?, ?, ?, ?, 0, 0, x'')",
+                    "INSERT OR IGNORE INTO changes VALUES (?, ?, 0, ?, NULL, 5, ?, ?, ?, ?, 0, 0, x'', 0)",
                     (
                         (site, hashes[place], days[place], place % 5, place % 5, 3.0 * (place % 5), 21.0)
                         for place in range(0, PAGES_PER_SITE, 3)

@@ -316,3 +316,47 @@ class ScheduleShown:
     sites_open: int
     hours: float | None  # until everything known is collected, if all goes as believed
     rows: tuple[SiteDay, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DuePage:
+    url: str
+    due_at: float | None  # None: not within ten years at this budget
+    last_at: float
+    every_days: float  # expected days between two changes
+    visits: int
+    changed_visits: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFreshness:
+    """A site's change log in one line."""
+
+    url: str
+    pages: int
+    visits: int
+    changed_visits: int
+    changes_per_day: float  # expected, of all its pages
+    fresh: float  # expected share of current copies
+    due: int
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """What `serve` and `status` show: nothing here is stored."""
+
+    now: float
+    policy: str
+    pages: int
+    reseen: int  # visited at least twice
+    planned: int  # wait for their visit now
+    due_now: int
+    overdue: int  # due for more than a day
+    fresh: float
+    changes_per_day: float
+    round: int
+    round_ended: bool
+    by_day: tuple[int, ...]  # pages that become due in each of the next 14 days
+    soon: tuple[DuePage, ...]
+    sites: tuple[SiteFreshness, ...]

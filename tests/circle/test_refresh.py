@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,11 +23,13 @@ from nephila.crawl.run import open_crawl
 from nephila.crawl.run import run as collect
 from nephila.engine import open_engine
 from nephila.jobs.refresh import Budget, RoundReport, refresh
+from nephila.jobs.watch import watch
 from nephila.store.folder import CrawlFolder
+from nephila.store.plan import read_watch
 
 from .archives import assert_rows_lead_to_their_bodies, files, kinds_by_fastwarc, kinds_by_warcio
 from .odd_web import OddWeb, Said, Site, UrlOf, page, serving
-from .webs import QUICK, assert_counted, run, site_rows, slot_rows
+from .webs import QUICK, assert_counted, environment, run, site_rows, slot_rows
 
 FAST = 100_000.0
 """A real second is more than a day: rounds are days apart."""
@@ -228,6 +234,54 @@ def test_a_round_stays_within_its_budget_and_its_share_per_site(crawled: Crawled
     assert report.planned == report.visited == 4
     assert len(_asked_again(crawled)) == 4
     assert crawled.refresh(per_site=1).planned == 2
+
+
+@pytest.mark.parametrize("instant", ["coordinator.planned:1", "slot.half_written:2", "slot.committed:2"])
+def test_a_round_that_is_killed_goes_on_and_visits_nothing_twice(crawled: Crawled, instant: str) -> None:
+    # given a round that is killed while its plan is handed over, or while its visits are kept
+    words = ["refresh", "-C", str(crawled.folder), "-q", "--engine", "inline", "--agents", "1", "--budget", "40"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nephila", *words, "--only-collect"],
+        env={**environment(), "NEPHILA_CRASH_AT": instant}, capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    # when the same command is given again
+    report = crawled.refresh()
+    # then it is the same round, and every page was visited once in it
+    assert report.resumed and report.round == 1
+    kept = Counter(slot_rows(crawled.folder, "SELECT site, hash FROM visits WHERE role = 'page'"))
+    assert len(kept) == 8 and set(kept.values()) == {2}
+    assert slot_rows(crawled.folder, "SELECT 1 FROM pages WHERE revisit = 1 OR todo = 1") == []
+    assert kinds_by_warcio(crawled.folder) == kinds_by_fastwarc(crawled.folder)
+    # and the next one is another round
+    assert crawled.refresh().round == 2
+
+
+def test_a_watch_makes_its_rounds_says_what_it_does_next_and_goes_on_after_a_restart(crawled: Crawled) -> None:
+    # given a watch of two rounds
+    given = Layer("the test", {"refresh.every": 6 * 3600.0, "refresh.per_day": 20.0})
+    opened, _ = open_crawl(crawled.folder, [given], [], 1)
+    told: list[str] = []
+    try:
+        with open_engine("inline", 1) as engine:
+            report = watch(opened, engine, 1, 2, told.append)
+            # then it visited pages twice, and the tables followed
+            assert (report.how, report.rounds) == ("done", 2)
+            assert report.visited >= 8
+            assert [line for line in told if line.startswith("round 2: ")]
+            assert nephila.open(crawled.folder).pages().num_rows >= 8
+            note = read_watch(opened.folder)
+            assert note is not None and note.ended and note.rounds == 2
+            # and started again it goes on counting
+            assert watch(opened, engine, 1, 1).last.round == 3  # type: ignore[union-attr]
+    finally:
+        opened.lock.release()
+    assert "A watch was stopped after 1 rounds" in run("status", "-C", crawled.folder).out
+    # and why says when a page is due
+    said = run("why", crawled.web.url("news.test", "/same"), "-C", crawled.folder).out
+    assert re.search(
+        r"refresh +(changes about every|has not changed yet).*, last seen .* ago, (due|overdue|not worth)", said
+    )
 
 
 def test_a_folder_without_a_page_is_refused_with_a_sentence(tmp_path: Path) -> None:

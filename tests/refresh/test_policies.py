@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from nephila.errors import UsageError
@@ -23,6 +23,7 @@ def _columns(rates: list[float], last: float = 0.0) -> Columns:
     return Columns.new(np.ones(count), np.full(count, last), np.full(count, 1e6), 1e6 / np.array(rates))
 
 
+@settings(deadline=None)
 @given(some.floats(0.001, 30.0), some.floats(0.01, 200.0))
 def test_the_expected_index_of_a_rate_that_is_certain_is_the_index_of_that_rate(rate: float, waited: float) -> None:
     expected = expected_value(np.array([1e7]), np.array([1e7 / rate]), np.array([waited]))[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from nephila.refresh.rates import cho_garcia_molina, fit_prior, likeliest, naive, posterior
@@ -28,6 +28,7 @@ def test_a_page_that_never_changed_has_the_prior_with_its_days_added() -> None:
     assert np.allclose([shape[0], rate[0]], [0.3, 42.0])
 
 
+@settings(deadline=None)
 @given(some.floats(0.02, 5.0), some.floats(0.01, 50.0), some.integers(0, 20), _DAYS, some.floats(0.0, 1000.0))
 def test_the_posterior_lies_where_its_slope_is_nothing(
     shape: float, rate: float, changes: int, length: float, still: float

@@ -26,8 +26,8 @@ def test_what_was_seen_long_ago_weighs_half_after_the_half_life() -> None:
 
 
 def test_a_missing_page_counts_until_it_is_seen_again_and_says_nothing_of_change() -> None:
-    log = missed(missed(begin(0.0)))
-    assert (log.missing, log.visits, log.last_at) == (2, 0, 0.0)
+    log = missed(missed(begin(0.0), 5.0), DAY_S)
+    assert (log.missing, log.visits, log.last_at, log.asked_at) == (2, 0, 0.0, DAY_S)
     assert saw(log, DAY_S, 1, 0, changed=False).missing == 0
 
 

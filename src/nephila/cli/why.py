@@ -12,7 +12,7 @@ from nephila.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
     from nephila.crawl.why import Event
-    from nephila.refresh.due import DuePage
+    from nephila.shown import DuePage
 
 
 @dataclass(frozen=True, slots=True)

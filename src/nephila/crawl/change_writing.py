@@ -7,11 +7,11 @@ from typing import Any, Final, assert_never
 
 from nephila.crawl.group import Seen, Visited
 from nephila.crawl.revisiting import GONE
-from nephila.store.change_log import ChangeLog, begin, missed, pack_recent, saw, unpack_recent
+from nephila.store.change_log import ChangeLog, begin, missed, pack_recent, saw, unanswered, unpack_recent
 
 _COLUMNS: Final = (
     "first_at, last_at, changed_at, visits, changed_visits, changes, changed_days, unchanged_days, missing, "
-    "changed_on, recent"
+    "changed_on, asked_at, recent"
 )
 
 
@@ -27,11 +27,12 @@ def read_log(writer: Any, site: int, key: int, fetched_at: float | None) -> Chan
 def write_log(writer: Any, site: int, key: int, log: ChangeLog) -> None:
     values = (
         log.first_at, log.last_at, log.changed_at, log.visits, log.changed_visits, log.changes, log.changed_days,
-        log.unchanged_days, log.missing, log.changed_on, pack_recent(log.recent),
+        log.unchanged_days, log.missing, log.changed_on, log.asked_at,
+        pack_recent(log.recent),
     )  # fmt: skip
-    writer.execute(
-        "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (site, key, *values)
-    )
+    marks = ", ".join("?" * (2 + len(values)))
+    sql = f"INSERT OR REPLACE INTO changes (site, hash, {_COLUMNS}) VALUES ({marks})"  # noqa: S608
+    writer.execute(sql, (site, key, *values))
 
 
 def log_visit(writer: Any, visit: Visited, fetched_at: float | None) -> None:
@@ -41,9 +42,9 @@ def log_visit(writer: Any, visit: Visited, fetched_at: float | None) -> None:
     at = visit.fetched.started_at
     match visit.seen:
         case Seen.UNTOLD:
-            return
+            log = unanswered(log, at)
         case Seen.MISSING | Seen.GONE:
-            log = missed(log)
+            log = missed(log, at)
         case Seen.AS_IT_WAS:
             log = saw(log, at, visit.kept.body_bytes, 0, changed=False)
         case Seen.CHANGED:

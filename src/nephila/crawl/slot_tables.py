@@ -160,4 +160,8 @@ CREATE TABLE changes (                  -- of pages visited again: `store/change
 ) STRICT, WITHOUT ROWID;
 """
 
-SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN))
+_ASKED: Final = """
+ALTER TABLE changes ADD COLUMN asked_at REAL NOT NULL DEFAULT 0;   -- the last visit, whether it told or not
+"""
+
+SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED))

@@ -25,10 +25,11 @@ from nephila.errors import NephilaError
 from nephila.jobs.planned import make_planner
 from nephila.jobs.refine import Refined
 from nephila.records import Outcome
-from nephila.refresh.due import DuePage, Freshness, read_freshness, when_due
+from nephila.refresh.due import read_freshness, when_due
 from nephila.refresh.ledger import Array
 from nephila.refresh.run import read_standings
 from nephila.refresh.run import run as plan_round
+from nephila.shown import DuePage, Freshness
 from nephila.store.folder import CrawlFolder
 from nephila.store.plan import PlanHead, read_plan, write_head
 from nephila.urls import Refusal, normalise, split, url_hash

@@ -30,6 +30,7 @@ from nephila.serve.statistics import read_statistics
 from nephila.shown import (
     CrawlNow,
     Found,
+    Freshness,
     HitShown,
     Piece,
     RankBin,
@@ -45,11 +46,13 @@ from nephila.shown import (
 from nephila.store.control import read_control, write_blocked, write_paused
 from nephila.store.folder import CrawlFolder
 from nephila.store.hour_figures import has_hours
+from nephila.store.plan import read_plan
 
 PACE_OVER_S: Final = 10.0
 LOOKED_EVERY_S: Final = 0.5
 STATISTICS_HOLD_S: Final = 30.0
 SCHEDULE_HOLD_S: Final = 10.0
+FRESHNESS_HOLD_S: Final = 20.0
 SCHEDULE_ROWS: Final = 60
 RANK_REPORT: Final = "report.json"
 """As rank.run names it, whose import would cost half of the start-up."""
@@ -117,6 +120,8 @@ def make_sources(folder: CrawlFolder, config: Config) -> Sources:
         report=lambda: _report(folder),
         schedule=Remembered(lambda: _schedule(folder, config), SCHEDULE_HOLD_S),
         has_schedule=lambda: has_hours(folder),
+        freshness=Remembered(lambda: _freshness(folder, config), FRESHNESS_HOLD_S),
+        has_freshness=lambda: read_plan(folder) is not None,
         blocked=lambda: tuple(sorted(read_control(folder).blocked)),
         pause=lambda on: write_paused(folder, on=on),
         block=block,
@@ -133,6 +138,14 @@ def _schedule(folder: CrawlFolder, config: Config) -> ScheduleShown | None:
     clock = Clock(kept.clock.rate, kept.clock.origin, kept.clock.real_origin)
     places = kept.crawl.active_sites * (kept.crawl.slots or 1)
     return tonight(folder, kept.schedule, kept.politeness, clock.now(), places, SCHEDULE_ROWS)
+
+
+def _freshness(folder: CrawlFolder, config: Config) -> Freshness | None:
+    """What is due, by the crawl's own clock; its room is imported when it is asked, for it is heavy."""
+    from nephila.jobs.refresh import freshness
+
+    kept = lay([read_file(folder.config_file)]).config if folder.config_file.exists() else config
+    return freshness(kept, folder)
 
 
 class Pace:

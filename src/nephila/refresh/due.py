@@ -6,7 +6,6 @@ A page is due when its score reaches the price of the last plan: what the last v
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,6 +16,7 @@ from nephila.refresh.ledger import Array
 from nephila.refresh.planning import expected_fresh
 from nephila.refresh.policies.policy import about, due_days
 from nephila.refresh.run import Known, gather, make_policy
+from nephila.shown import DuePage, Freshness, SiteFreshness
 from nephila.store.folder import CrawlFolder
 from nephila.store.plan import PlanHead, read_plan
 
@@ -27,50 +27,6 @@ _DAY_S: Final = 86_400.0
 _SOON: Final = 10
 _PRICED: Final = 200_000
 """Pages that a price is estimated from where nothing was planned yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class DuePage:
-    url: str
-    due_at: float | None  # None: not within ten years at this budget
-    last_at: float
-    every_days: float  # expected days between two changes
-    visits: int
-    changed_visits: int
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class SiteFreshness:
-    """A site's change log in one line."""
-
-    url: str
-    pages: int
-    visits: int
-    changed_visits: int
-    changes_per_day: float  # expected, of all its pages
-    fresh: float  # expected share of current copies
-    due: int
-
-
-@dataclass(frozen=True, slots=True)
-class Freshness:
-    """What `serve` and `status` show: nothing here is stored."""
-
-    now: float
-    policy: str
-    pages: int
-    reseen: int  # visited at least twice
-    planned: int  # wait for their visit now
-    due_now: int
-    overdue: int  # due for more than a day
-    fresh: float
-    changes_per_day: float
-    round: int
-    round_ended: bool
-    by_day: tuple[int, ...]  # pages that become due in each of the next 14 days
-    soon: tuple[DuePage, ...]
-    sites: tuple[SiteFreshness, ...]
 
 
 def when_due(config: Refresh, folder: CrawlFolder, site: int, key: int, now: float) -> DuePage | None:
@@ -175,7 +131,7 @@ def _due_words(due_at: float | None, now: float) -> str:
         return "not worth another visit at this budget"
     if due_at <= now:
         late = (now - due_at) / _DAY_S
-        return "due now" if late < 1 / 24 else f"due since {about(late)}"
+        return "due now" if late < 1 / 24 else f"overdue by {about(late)}"
     day, today = datetime.fromtimestamp(due_at, UTC), datetime.fromtimestamp(now, UTC)
     ahead = (day.date() - today.date()).days
     at = day.strftime("%H:%M")

@@ -31,9 +31,10 @@ _REREAD: Final = 8
 """One page looked up costs as much as eight read in a row."""
 
 _SELECT: Final = """
-SELECT p.site, p.hash, coalesce(c.last_at, p.fetched_at, p.found_at), p.depth, p.link_kinds, coalesce(p.code, 0),
-       p.revisit, p.todo, coalesce(c.changes, 0), coalesce(c.changed_days, 0), coalesce(c.unchanged_days, 0),
-       coalesce(c.visits, 0), coalesce(c.changed_visits, 0), coalesce(c.changed_on, 0), {page_id}
+SELECT p.site, p.hash, coalesce(max(c.last_at, c.asked_at), p.fetched_at, p.found_at), p.depth, p.link_kinds,
+       coalesce(p.code, 0), p.revisit, p.todo, coalesce(c.changes, 0), coalesce(c.changed_days, 0),
+       coalesce(c.unchanged_days, 0), coalesce(c.visits, 0), coalesce(c.changed_visits, 0), coalesce(c.changed_on, 0),
+       {page_id}
 FROM pages p LEFT JOIN changes c ON c.site = p.site AND c.hash = p.hash {ids}
 """
 _ASKED: Final = "p.outcome <> 'alias' AND (p.code IS NOT NULL OR p.tries > 0)"

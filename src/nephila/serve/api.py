@@ -11,6 +11,7 @@ from nephila.serve.sources import SITE_ORDERS, SITE_STATES, Asked, Sources
 from nephila.shown import (
     CrawlNow,
     Found,
+    Freshness,
     Queue,
     RanksShown,
     ScheduleShown,
@@ -126,6 +127,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     Route("/api/ranks", "The last ranking", RanksShown, lambda s, _: s.ranks()),
     Route("/api/statistics", "The web as found", Statistics, lambda s, _: s.statistics()),
     Route("/api/schedule", "The sites' hours, and tonight's plan", ScheduleShown, lambda s, _: s.schedule()),
+    Route("/api/freshness", "What is due, fresh and changing", Freshness, lambda s, _: s.freshness()),
     Route("/api/control", "What is asked of the crawl", ControlShown, lambda s, _: _control(s)),
     Route("/api/control/pause", "Request nothing new", ControlShown, lambda s, _: _pause(s, on=True), method="POST"),
     Route("/api/control/resume", "Go on", ControlShown, lambda s, _: _pause(s, on=False), method="POST"),

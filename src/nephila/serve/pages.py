@@ -55,6 +55,7 @@ class Pages:
             "/statistics": self.statistics,
             "/report": self.report,
             "/schedule": self.schedule,
+            "/freshness": self.freshness,
         }
 
     # Crawl
@@ -142,6 +143,9 @@ class Pages:
 
     # Hours
 
+    def freshness(self, request: Request) -> Response:
+        return self._show("freshness.html", here="freshness", fresh=self._sources.freshness())
+
     def schedule(self, request: Request) -> Response:
         shown = self._sources.schedule()
         return self._show("schedule.html", here="schedule", schedule=shown,
@@ -209,11 +213,15 @@ class Pages:
 
     def _show(self, template: str, **rows: object) -> Response:
         sources = self._sources
-        has = {"has_report": sources.report() is not None, "has_schedule": sources.has_schedule()}
+        has = {
+            "has_report": sources.report() is not None,
+            "has_schedule": sources.has_schedule(),
+            "has_freshness": sources.has_freshness(),
+        }
         return self._render(template, 200, **has, **rows)
 
     def _render(self, template: str, status: int, **rows: object) -> Response:
-        rows = {"has_report": False, "has_schedule": False, **rows}
+        rows = {"has_report": False, "has_schedule": False, "has_freshness": False, **rows}
         text = self._environment.get_template(template).render(**rows)
         return Response(text.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
 

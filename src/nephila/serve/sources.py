@@ -9,6 +9,7 @@ from nephila.shown import (
     Copy,
     CrawlNow,
     Found,
+    Freshness,
     Queue,
     RanksShown,
     ScheduleShown,
@@ -48,6 +49,8 @@ class Sources:
     report: Callable[[], bytes | None]
     schedule: Callable[[], ScheduleShown | None]  # None where nothing was learnt yet
     has_schedule: Callable[[], bool]
+    freshness: Callable[[], Freshness | None]  # None where no page was requested yet
+    has_freshness: Callable[[], bool]
     blocked: Callable[[], tuple[str, ...]]
     pause: Callable[[bool], None]
     block: Callable[[str, bool], bool]  # site, whether; False where there is no such site

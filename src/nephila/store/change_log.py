@@ -42,6 +42,7 @@ class ChangeLog:
     unchanged_days: float = 0.0
     missing: int = 0  # answers 404 or 410 in a row
     changed_on: int = 0  # bit d: a change was seen d days before the day of `last_at`
+    asked_at: float = 0.0  # the last visit, whether it told or not
     recent: tuple[LogEntry, ...] = ()
 
 
@@ -58,6 +59,7 @@ def saw(log: ChangeLog, at: float, take_bytes: int, compare_bytes: int, *, chang
     return replace(
         log,
         last_at=max(at, log.last_at),
+        asked_at=at,
         changed_at=at if changed else log.changed_at,
         visits=log.visits + 1,
         changed_visits=log.changed_visits + changed,
@@ -75,9 +77,14 @@ def _days_on(log: ChangeLog, at: float, *, changed: bool) -> int:
     return (log.changed_on << min(passed, 16) | changed) & 0xFFFF
 
 
-def missed(log: ChangeLog) -> ChangeLog:
+def missed(log: ChangeLog, at: float) -> ChangeLog:
     """The log after an answer that the page is not there; whether it had changed before is not known."""
-    return replace(log, missing=log.missing + 1)
+    return replace(log, missing=log.missing + 1, asked_at=at)
+
+
+def unanswered(log: ChangeLog, at: float) -> ChangeLog:
+    """The log after a visit that told nothing; the page is not asked again at once for that."""
+    return replace(log, asked_at=at)
 
 
 def pack_recent(entries: tuple[LogEntry, ...]) -> bytes:
