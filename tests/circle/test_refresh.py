@@ -23,6 +23,7 @@ from nephila.crawl.run import open_crawl
 from nephila.crawl.run import run as collect
 from nephila.engine import open_engine
 from nephila.jobs.refresh import Budget, RoundReport, refresh
+from nephila.jobs.serve import make_sources
 from nephila.jobs.watch import watch
 from nephila.store.folder import CrawlFolder
 from nephila.store.plan import read_watch
@@ -272,6 +273,13 @@ def test_a_watch_makes_its_rounds_says_what_it_does_next_and_goes_on_after_a_res
             assert nephila.open(crawled.folder).pages().num_rows >= 8
             note = read_watch(opened.folder)
             assert note is not None and note.ended and note.rounds == 2
+            # and the page Freshness has something to show
+            shown = make_sources(opened.folder, opened.effective.config).freshness()
+            assert shown is not None and shown.pages == 8 and shown.reseen == 8 and shown.round == 2
+            assert all(page.url.startswith("http://") and ", last seen " in page.sentence for page in shown.soon)
+            assert {site.url for site in shown.sites} == {
+                crawled.web.url(host, "") for host in ("news.test", "down.test")
+            }
             # and started again it goes on counting
             assert watch(opened, engine, 1, 1).last.round == 3  # type: ignore[union-attr]
     finally:

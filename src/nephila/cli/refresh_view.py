@@ -40,11 +40,12 @@ def round_as_text(report: RefreshReport, directory: Path) -> str:
     return "\n".join(lines)
 
 
-def watch_as_text(note: WatchNote, running: bool) -> str:
+def watch_as_text(note: WatchNote, in_use: bool) -> str:
     """What a watch will do next."""
     at = datetime.fromtimestamp(note.next_at, UTC).strftime("%Y-%m-%d %H:%M")
-    if note.ended:
-        return f"A watch was stopped after {note.rounds:,} rounds; `nephila watch` goes on, the next was due {at} UTC."
+    if note.ended or not in_use:
+        how = "stopped" if note.ended else "killed"
+        return f"A watch was {how} after {note.rounds:,} rounds; `nephila watch` goes on, the next was due {at} UTC."
     every = f"every {note.every_s / 3600:g} h"
     return f"A watch ({every}, {note.rounds:,} rounds so far) {note.doing}; the next round is due {at} UTC."
 

@@ -39,5 +39,5 @@ def command(common: Common) -> int:
     else:
         emit(as_text(status.report, common.directory))
     if not common.as_json and (note := read_watch(folder)) is not None:
-        emit(watch_as_text(note, status.running))
+        emit(watch_as_text(note, folder.in_use()))
     return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
@@ -26,7 +27,7 @@ from nephila.jobs.planned import make_planner
 from nephila.jobs.refine import Refined
 from nephila.records import Outcome
 from nephila.refresh.due import read_freshness, when_due
-from nephila.refresh.ledger import Array
+from nephila.refresh.ledger import Array, OlderFolderError
 from nephila.refresh.run import read_standings
 from nephila.refresh.run import run as plan_round
 from nephila.shown import DuePage, Freshness
@@ -156,7 +157,9 @@ def when(config: Config, folder: CrawlFolder, url: str) -> DuePage | None:
     number = next((each.number for each in read_standings(folder).values() if each.url == site), None)
     if number is None:
         return None
-    return when_due(config.refresh, folder, number, url_hash(path), make_clock(config).now())
+    with suppress(OlderFolderError):  # a story can be told without its end
+        return when_due(config.refresh, folder, number, url_hash(path), make_clock(config).now())
+    return None
 
 
 def freshness(config: Config, folder: CrawlFolder) -> Freshness | None:
@@ -166,4 +169,6 @@ def freshness(config: Config, folder: CrawlFolder) -> Freshness | None:
         keys = zip(slots.tolist(), sites.tolist(), hashes.tolist(), strict=True)
         return [url_of(folder, slot, site, key) for slot, site, key in keys]
 
-    return read_freshness(config.refresh, folder, make_clock(config).now(), urls)
+    with suppress(OlderFolderError):
+        return read_freshness(config.refresh, folder, make_clock(config).now(), urls)
+    return None

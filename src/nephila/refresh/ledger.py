@@ -17,6 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from nephila.errors import NephilaError
 from nephila.store.database import database_errors, open_reader
 from nephila.store.durable import aside_of, make_directory, publish
 from nephila.store.folder import CrawlFolder
@@ -39,6 +40,10 @@ FROM pages p LEFT JOIN changes c ON c.site = p.site AND c.hash = p.hash {ids}
 """
 _ASKED: Final = "p.outcome <> 'alias' AND (p.code IS NOT NULL OR p.tries > 0)"
 Array = NDArray[Any]
+
+
+class OlderFolderError(NephilaError):
+    """The state has no change log yet; the next crawl of the folder adds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +145,10 @@ def _conversions(folder: CrawlFolder) -> int:
 
 def _select(reader: Any, folder: CrawlFolder) -> str:
     """The question, with the ids that convert gave, which lead to the ranks; -1 where nothing was converted."""
+    if not reader.execute("SELECT 1 FROM pragma_table_info('changes') WHERE name = 'asked_at'").fetchone():
+        raise OlderFolderError(
+            f"{folder.path} was made by an earlier Nephila; `nephila crawl -C {folder.path}` brings it up to date."
+        )
     ids = folder.state / "convert.db"
     if not ids.exists():
         return _SELECT.format(page_id="-1", ids="")

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from nephila.errors import DamagedError, NephilaError, UsageError
 from nephila.store.durable import aside_of, make_directory, replace_file
-from nephila.store.lock import FileLock
+from nephila.store.lock import FileLock, is_held
 
 FORMAT_VERSION: Final = 1
 _SLOT_NAME: Final = re.compile(r"agent-(\d{2,})(?:\.db)?")
@@ -90,6 +90,10 @@ class CrawlFolder:
     def lock(self, command: str, *, wait_s: float = 0.0) -> FileLock:
         """Be the only one who changes this crawl (RELIABILITY F9); FolderInUseError otherwise."""
         return FileLock.take(self.state / "lock", command, subject=f"The crawl folder {self.path}", wait_s=wait_s)
+
+    def in_use(self) -> bool:
+        """Whether a process that changes this crawl is at work."""
+        return is_held(self.state / "lock")
 
     def lock_slot(self, slot: int, command: str, *, wait_s: float = 0.0) -> FileLock:
         """Be the only agent of `slot`; a new start waits a little for agents whose coordinator was killed."""
