@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("nephila", deadline=None)  # a machine may be busy; how long things take is told by bench/
+settings.load_profile("nephila")
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
