@@ -39,12 +39,12 @@ def command(common: Common, url: str) -> int:
     from datetime import UTC, datetime
 
     from nephila.crawl.why import why
-    from nephila.jobs.refresh import when
     from nephila.store.folder import CrawlFolder
+    from nephila.store.plan import read_plan
 
     folder, config = CrawlFolder.open(common.directory), common.configuration().config
     story = why(folder, config, url)
-    due = when(config, folder, url)
+    due = _due(config, folder, url) if read_plan(folder) is not None else None
     if common.as_json:
         emit_json(Why(story.url, story.outcome, story.network_state, story.reason, story.events, due))
         return 0
@@ -59,3 +59,10 @@ def command(common: Common, url: str) -> int:
         lines.append(f"  {'refresh':<19}  {due.sentence}")
     emit("\n".join(lines))
     return 0
+
+
+def _due(config: Config, folder: CrawlFolder, url: str) -> DuePage | None:
+    """When the page is due again. Asked only where rounds are made: it takes a look at all pages."""
+    from nephila.jobs.refresh import when
+
+    return when(config, folder, url)
