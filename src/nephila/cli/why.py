@@ -11,8 +11,10 @@ from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
+    from nephila.config.sections import Config
     from nephila.crawl.why import Event
     from nephila.shown import DuePage
+    from nephila.store.folder import CrawlFolder
 
 
 @dataclass(frozen=True, slots=True)
