@@ -351,7 +351,6 @@ class Refresh:
         0.5, "how far rank decides what a page weighs; 0: all alike, 1: by rank alone", changeable=True
     )
     fixed_interval: Seconds = _key(7 * 86_400.0, "the interval of the policy `fixed`", changeable=True)
-    memory_limit: Bytes = _key(2 * 2**30, "memory for planning", changeable=True)
 
 
 @dataclass(frozen=True, slots=True)
