@@ -17,6 +17,7 @@ class RememberingContext(ssl.SSLContext):
     """A client context that resumes the last session with a host where the server allows it."""
 
     _sessions: OrderedDict[str, ssl.SSLSession]
+    _reads_authorities: bool  # with the first connection: reading the system's takes as long as a hundred pages
 
     def wrap_bio(
         self,
@@ -28,6 +29,9 @@ class RememberingContext(ssl.SSLContext):
     ) -> ssl.SSLObject:
         if session is None and isinstance(server_hostname, str):
             session = self._sessions.get(server_hostname)
+        if self._reads_authorities:
+            self._reads_authorities = False
+            self.load_default_certs()
         return super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
 
     def remember(self, tls_object: ssl.SSLObject) -> None:
@@ -45,8 +49,8 @@ def client_context(*, verify: bool, authorities: str | None = None) -> Rememberi
     context = RememberingContext(ssl.PROTOCOL_TLS_CLIENT)
     context._sessions = OrderedDict()
     context.set_alpn_protocols(["http/1.1"])
+    context._reads_authorities = verify
     if verify:
-        context.load_default_certs()
         if authorities:
             context.load_verify_locations(authorities)
     else:
