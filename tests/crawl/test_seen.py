@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nephila.crawl.seen import FilteredDisk, PackedHashes
+from nephila.crawl.filtered import FilteredDisk
+from nephila.crawl.seen import PackedHashes
 
 HASHES = st.integers(min_value=-(2**63), max_value=2**63 - 1)
 FEW = st.integers(min_value=-3, max_value=3).map(lambda small: small << 32)  # so that some are equal

@@ -18,7 +18,7 @@ from nephila.crawl.lane import Lane
 from nephila.crawl.messages import Serve
 from nephila.crawl.outcome import patience_s, start_next_time
 from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_delay_after, after_restart
-from nephila.crawl.seen import LARGE_SITE, FilteredDisk, PackedHashes, SeenUrls
+from nephila.crawl.seen import LARGE_SITE, PackedHashes, SeenUrls
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
 from nephila.crawl.suspending import Suspending
@@ -256,4 +256,6 @@ class Places:
 def _seen(slot: Slot, row: SiteRow) -> SeenUrls:
     if row.known < LARGE_SITE:
         return PackedHashes(slot.state.hashes(row.site))
+    from nephila.crawl.filtered import FilteredDisk
+
     return FilteredDisk(slot.state.hashes(row.site), 2 * row.known, lambda key: slot.state.knows(row.site, key))
