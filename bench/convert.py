@@ -88,7 +88,7 @@ def pages(folders: Iterable[Path]) -> None:
 
     timed("parse", reading.parse, lambda: texts)
     timed("title, description, dates", _head, trees)
-    timed("visible bytes", reading._visible_bytes, lambda: trees(boilerplate.UNSEEN))
+    timed("visible bytes", lambda tree: reading._visible_bytes(tree, "utf-8"), lambda: trees(boilerplate.UNSEEN))
     seen = lambda: list(zip(trees(boilerplate.UNSEEN), texts, strict=True))  # noqa: E731
     mains = timed("main text", lambda pair: boilerplate.main_text(*pair), seen)
     timed("language", lambda text: language_of(text, None), lambda: mains)
