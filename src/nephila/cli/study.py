@@ -16,7 +16,7 @@ from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
-    from nephila.jobs.study import StudyReport
+    from nephila.jobs.study import StudyReport, Watching
 
 
 @click.command()
@@ -97,7 +97,7 @@ def command(
     return INTERRUPTED if report.how == "interrupted" else 0
 
 
-def _watching(common: Common):  # type: ignore[no-untyped-def]  # its type would import the room at start
+def _watching(common: Common) -> Watching:
     from nephila.crawl.report import CrawlReport
     from nephila.jobs.study import Watching
 

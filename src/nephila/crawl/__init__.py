@@ -20,6 +20,9 @@ are complete (`suspending`, S2-12, S2-13); without one, it is first come, first 
 Whether a site is only another name of one on the same address is found out before it is collected (`comparing`,
 `aliases`); whether a URL is in at all is decided by one function (`scope`).
 
+In a round of refresh (`rounds`) a plan names pages to visit again; they are asked for on condition (`revisiting`), and
+whether they had changed is noted (`change_writing`); what was visited, others read from `visited`.
+
 When the disk is nearly full all of it rests (`disk_room`). When a database is lost, the archive's answers are recorded
 once more (`replaying`, `mending`).
 

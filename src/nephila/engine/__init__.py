@@ -10,7 +10,8 @@ each; both sides send and receive frames of bytes whose meaning only the room kn
 other side is gone, whatever became of it; a worker whose parent is gone ends by itself.
 
 `seam` says what every engine promises, `calls` how a function and its values travel, `frames` and `connection` how
-bytes travel, `inline` and `local` are the engines; `tests/contract/test_engine.py` holds all of them to one contract.
+bytes travel, `inline` and `local` are the engines, `nursery` forks local workers where it can;
+`tests/contract/test_engine.py` holds all of them to one contract.
 """
 
 from __future__ import annotations

@@ -11,5 +11,7 @@ happened: readers stop there, and the next start cuts it off.
 - `database`: SQLite, opened with one set of rules; the rooms keep their own SQL
 - `repair`: what is damaged, set aside and made readable again; nothing is deleted
 - `archive`: WARC 1.1, written and read; `cdxj`: its index, derived and never the only copy of anything
+- `change_log`: S4's record of a page's visits; `plan`, `plan_rows`: what is to be visited again, written by refresh and
+  taken by crawl; `hour_figures`: how quickly sites answered at which hour
 - `change_model`: how often pages change, by what is known at a first visit; written by the study, read by refresh
 """

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 from nephila.errors import UsageError
-from nephila.refresh.policies.azar import Azar
+from nephila.refresh.policies.azar import azar
 from nephila.refresh.policies.fixed import Fixed
 from nephila.refresh.policies.groups import Groups
 from nephila.refresh.policies.index import Index
-from nephila.refresh.policies.lambdacrawl import LambdaCrawl
+from nephila.refresh.policies.lambdacrawl import lambdacrawl
 from nephila.refresh.policies.nutch import Nutch
 from nephila.refresh.policies.policy import Policy
 from nephila.refresh.policies.proportional import Proportional
@@ -28,8 +28,8 @@ POLICIES: Final[dict[str, Policy]] = {
     "groups": Groups(),
     "groups-counts": Groups("counts"),
     "nutch": Nutch(),
-    "azar": Azar(),
-    "lambdacrawl": LambdaCrawl(),
+    "azar": azar(),
+    "lambdacrawl": lambdacrawl(),
 }
 
 

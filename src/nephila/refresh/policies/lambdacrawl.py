@@ -6,13 +6,10 @@ page is given up, at the cost of some freshness.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from nephila.refresh.columns import Columns, Floats
-from nephila.refresh.policies.multiplier import rates_within
-from nephila.refresh.policies.policy import about, about_rate, since_last
+from nephila.refresh.columns import Floats
+from nephila.refresh.policies.multiplier import Paced, rates_within
 
 
 def lambda_rates(weight: Floats, change: Floats, budget_per_day: float) -> Floats:
@@ -27,18 +24,5 @@ def lambda_rates(weight: Floats, change: Floats, budget_per_day: float) -> Float
     return rates_within(wanted, budget_per_day)
 
 
-@dataclass(frozen=True, slots=True)
-class LambdaCrawl:
-    """Score 1 when the page's interval has passed."""
-
-    def settle(self, columns: Columns, budget_per_day: float) -> Floats:
-        return lambda_rates(columns.weight, columns.mean_rate, budget_per_day)
-
-    def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:
-        assert settled is not None
-        return since_last(columns, now_day) * settled
-
-    def explain(self, columns: Columns, settled: Floats | None) -> str:
-        often = float(settled[0]) if settled is not None else 0.0
-        wanted = f"worth a visit every {about(1 / often)}" if often > 1e-9 else "not worth a visit at this budget"
-        return f"{about_rate(float(columns.mean_rate[0]))}, {wanted}"
+def lambdacrawl() -> Paced:
+    return Paced(lambda_rates)

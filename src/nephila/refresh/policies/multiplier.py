@@ -1,10 +1,15 @@
-"""One number for all pages: the price λ at which the visits that every page wants come to the budget."""
+"""One number for all pages: the price λ at which the visits that every page wants come to the budget.
+
+Policies that settle visits per day in this way (`azar`, `lambdacrawl`) are `Paced` by them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from nephila.refresh.columns import Floats
+from nephila.refresh.columns import Columns, Floats
+from nephila.refresh.policies.policy import about, about_rate, since_last
 
 
 def rates_within(wanted: Callable[[float], Floats], budget_per_day: float) -> Floats:
@@ -17,3 +22,22 @@ def rates_within(wanted: Callable[[float], Floats], budget_per_day: float) -> Fl
         else:
             high = middle
     return wanted(high)
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """Score 1 when the page's interval has passed; `rates` gives visits per day from weight, change rate and budget."""
+
+    rates: Callable[[Floats, Floats, float], Floats]
+
+    def settle(self, columns: Columns, budget_per_day: float) -> Floats:
+        return self.rates(columns.weight, columns.mean_rate, budget_per_day)
+
+    def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:
+        assert settled is not None
+        return since_last(columns, now_day) * settled
+
+    def explain(self, columns: Columns, settled: Floats | None) -> str:
+        often = float(settled[0]) if settled is not None else 0.0
+        wanted = f"worth a visit every {about(1 / often)}" if often > 1e-9 else "not worth a visit at this budget"
+        return f"{about_rate(float(columns.mean_rate[0]))}, {wanted}"
