@@ -19,20 +19,20 @@ UNLIMITED = Limits(links=10**6, href_bytes=10**6)
 Found = set[tuple[str, str]]
 
 
-def one_line_end(text: str) -> str:
-    """A parser sees every line end as one character, and code is no link."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip(" \t\n\f\r")
+def page_named(href: str) -> str:
+    """Without the fragment, which the scanner cuts where it can; a parser sees every line end as one character."""
+    return href.replace("\r\n", "\n").replace("\r", "\n").strip(" \t\n\f\r").partition("#")[0]
 
 
 def scanned(body: bytes, encoding: str) -> Found:
     links = scan(body, encoding, UNLIMITED).links
-    return {(link.origin.name.lower(), one_line_end(link.href)) for link in links if link.origin <= Origin.IFRAME}
+    return {(link.origin.name.lower(), page_named(link.href)) for link in links if link.origin <= Origin.IFRAME}
 
 
 def parsed(text: str) -> Found:
     tree = LexborHTMLParser(text.removeprefix("\ufeff"))
     found = {
-        (element, one_line_end(node.attributes.get(attribute) or ""))
+        (element, page_named(node.attributes.get(attribute) or ""))
         for element, attribute in WRITTEN_IN.items()
         for node in tree.css(f"{element}[{attribute}]")
     }
@@ -54,7 +54,7 @@ def differences(pages: dict[str, bytes]) -> tuple[list[str], int]:
 def test_links_of_the_korean_manual_are_a_parsers(data: Path) -> None:
     different, compared = differences(real_pages.manual_pages())
     assert different == []
-    assert compared > 3000
+    assert compared > 1500  # pages, however many places on them
 
 
 def test_links_of_the_declaration_and_of_texts_in_all_charsets_are_a_parsers(data: Path) -> None:
@@ -101,10 +101,10 @@ def test_resiliparse_finds_the_same_links_in_real_pages(data: Path) -> None:
     for body in real_pages.manual_pages().values():
         encoding = choose(body, None).encoding
         tree = HTMLTree.parse(body.decode(encoding, "replace"))
-        expected = {one_line_end(node["href"]) for node in tree.body.query_selector_all("a[href]")}
+        expected = {page_named(node["href"]) for node in tree.body.query_selector_all("a[href]")}
         assert {href for element, href in scanned(body, encoding) if element == "a"} == expected
         compared += len(expected)
-    assert compared > 3000
+    assert compared > 1500  # pages, however many places on them
 
 
 def test_anchors_and_titles_are_a_parsers_but_for_blanks(data: Path) -> None:
@@ -115,15 +115,15 @@ def test_anchors_and_titles_are_a_parsers_but_for_blanks(data: Path) -> None:
         tree = LexborHTMLParser(body.decode(encoding, "replace"))
         texts: dict[str, str] = {}
         for node in tree.css("a[href]"):
-            href = one_line_end(node.attributes.get("href") or "")
+            href = page_named(node.attributes.get("href") or "")
             texts[href] = texts.get(href) or "".join(node.text().split())
         for link in found.links:
             if link.origin is Origin.A:
-                assert "".join(link.anchor.split()) == texts[link.href]
+                assert "".join(link.anchor.split()) == texts[page_named(link.href)]
                 compared += 1
         title = tree.css_first("title")
         assert title is not None and found.title == " ".join(title.text().split())
-    assert compared > 3000
+    assert compared > 1500  # pages, however many places on them
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.messages import Credit, OutLink, SiteEnded
@@ -54,9 +54,8 @@ class OutsideUrl:
     found_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLink:
-    """A link as the archive keeps it: resolved, with its kind and its anchor text."""
+class FoundLink(NamedTuple):
+    """A link as the archive keeps it: resolved, with its kind and its anchor text. A tuple: a page has forty."""
 
     url: str
     kind: LinkKind

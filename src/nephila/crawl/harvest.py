@@ -14,11 +14,13 @@ from typing import Final
 from nephila import markup
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.group import FoundLink
+from nephila.crawl.joined import Joined, Target
 from nephila.crawl.outcome import refresh_is_redirect
 from nephila.crawl.page_robots import PageRobots, from_headers
+from nephila.markup.findings import KINDS
 from nephila.markup.scan import read_refresh
 from nephila.records import LinkKind, Outcome
-from nephila.urls import Refusal, StripRules, join
+from nephila.urls import Refusal, StripRules
 
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 CHECKSUM_BYTES: Final = 16
@@ -43,6 +45,7 @@ class Harvest:
     checksum: bytes | None = None  # SHA-1 of the decoded body, first 128 bits (S0-14)
     payload_sha1: bytes | None = None
     links: tuple[FoundLink, ...] = ()  # distinct by URL and kind
+    targets: tuple[Target, ...] = ()  # of the links, in their order
     link_count: int = 0
     refused: Counter[Refusal] = field(default_factory=Counter)
     robots: PageRobots = _FREE
@@ -51,17 +54,21 @@ class Harvest:
     unread: str = ""  # the name of the error that kept us from reading it
 
 
-def harvest_or_nothing(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int) -> Harvest:
+def harvest_or_nothing(
+    url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int, joined: Joined | None = None
+) -> Harvest:
     """As `harvest`; a page that our own code cannot read costs its links, not the agent that would meet it again."""
     try:
-        return harvest(url, fetched, rules, robot_name, max_links)
+        return harvest(url, fetched, rules, robot_name, max_links, joined)
     except Exception as problem:  # noqa: BLE001  # whatever the mistake is, it is one page's, and it is recorded
         payload_sha1 = hashlib.sha1(fetched.content, usedforsecurity=False).digest()
         checksum = hashlib.sha1(fetched.payload, usedforsecurity=False).digest()[:CHECKSUM_BYTES]
         return Harvest(mime_of(fetched.header("content-type")), checksum, payload_sha1, unread=type(problem).__name__)
 
 
-def harvest(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int) -> Harvest:
+def harvest(
+    url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int, joined: Joined | None = None
+) -> Harvest:
     """All that follows from an answer that has a body; `url` is the page's own, in normal form."""
     mime = mime_of(fetched.header("content-type"))
     payload_sha1 = hashlib.sha1(fetched.content, usedforsecurity=False).digest()
@@ -75,34 +82,55 @@ def harvest(url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_
     encoding = markup.choose(readable, fetched.header("content-type")).encoding
     scan = markup.scan(readable, encoding, markup.Limits(links=max_links))
     base = markup.document_base(url, scan, rules)
-    links: dict[tuple[str, LinkKind], FoundLink] = {}
+    joined = Joined(rules) if joined is None else joined
+    known = joined.beside(base, encoding)
+    found = _Found()
     refused: Counter[Refusal] = Counter()
     if scan.too_long:
         refused[Refusal.TOO_LONG] += scan.too_long
-    for link in scan.links:
-        target = join(base, link.href, rules, encoding)
-        if isinstance(target, Refusal):
+    for href, origin, _, anchor in scan.links:
+        target = known.get(href) or joined.join(known, base, href, encoding)
+        if isinstance(target, Target):
+            found.add(target, KINDS[origin], anchor)
+        else:
             refused[target] += 1
-        elif (target, link.kind) not in links:
-            links[target, link.kind] = FoundLink(target, link.kind, link.anchor)
     refresh = scan.refresh or read_refresh(fetched.header("refresh") or "")
     refresh_to = ""
     if refresh is not None and refresh.href is not None:
-        target = join(base, refresh.href, rules, encoding)
-        if isinstance(target, str):
-            links.setdefault((target, LinkKind.H), FoundLink(target, LinkKind.H, ""))
-            refresh_to = target if refresh_is_redirect(refresh.delay_s) else ""
+        target = joined.join(known, base, refresh.href, encoding)
+        if isinstance(target, Target):
+            found.add(target, LinkKind.H, "")
+            refresh_to = target.url if refresh_is_redirect(refresh.delay_s) else ""
     return Harvest(
         mime=mime,
         checksum=checksum,
         payload_sha1=payload_sha1,
-        links=tuple(links.values()),
+        links=tuple(found.links),
+        targets=tuple(found.targets),
         link_count=scan.link_count,
         refused=refused,
         robots=said & PageRobots(index=not scan.noindex, follow=not scan.nofollow),
         refresh_to=refresh_to,
         link_kinds=scan.link_kinds,
     )
+
+
+class _Found:
+    """Links of one page, one per URL and kind, in the order they were written."""
+
+    __slots__ = ("_urls", "links", "targets")
+
+    def __init__(self) -> None:
+        self.links: list[FoundLink] = []
+        self.targets: list[Target] = []
+        self._urls: dict[LinkKind, set[str]] = {LinkKind.H: set(), LinkKind.A: set(), LinkKind.F: set()}
+
+    def add(self, target: Target, kind: LinkKind, anchor: str) -> None:
+        url, known = target.url, self._urls[kind]
+        if url not in known:
+            known.add(url)
+            self.links.append(FoundLink(url, kind, anchor))
+            self.targets.append(target)
 
 
 def mime_of(content_type: str | None) -> str:

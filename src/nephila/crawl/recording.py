@@ -51,7 +51,9 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         slot.visit(_visited(context, task, fetched, seen=Seen.UNTOLD), task.outcome)
         return
     url = context.url + task.path
-    brought = harvest_or_nothing(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
+    brought = harvest_or_nothing(
+        url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page, setup.joined
+    )
     slot.group.refused.update({refusal.value: count for refusal, count in brought.refused.items()})
     seen = None if task.kept is None else judge(task.kept, fetched, brought.checksum, setup.config.refresh.gone_after)
     if seen is not None and seen is not Seen.CHANGED:
@@ -253,10 +255,11 @@ def _follow(
         offered.add(brought.refresh_to)
         if task.hops < setup.config.crawl.max_redirects:
             _go(setup, slot, context, brought.refresh_to, url, "h", task.depth, task.hops + 1, via_duplicate)
-    for link in brought.links:
-        if link.url in offered:
+    for target, link in zip(brought.targets, brought.links, strict=True):
+        if target.followed or link.url in offered:
             continue
         offered.add(link.url)
+        target.followed = not too_deep or link.url.startswith(prefix)
         if link.url.startswith(prefix):
             path = link.url[len(prefix) - 1 :]
             is_new = offer(setup, slot, context, path, url, link.kind.value, task.depth + 1,

@@ -11,6 +11,7 @@ from nephila.config.sections import Config, Net
 from nephila.crawl.addresses import Allowed
 from nephila.crawl.fetcher import Fetching, fetching
 from nephila.crawl.hour_notes import HourNotes
+from nephila.crawl.joined import Joined
 from nephila.crawl.name_servers import parse_nameservers
 from nephila.crawl.resolver import Resolver, read_hosts
 from nephila.crawl.scope import CompiledScope, compile_scope
@@ -57,6 +58,7 @@ class Setup:
     scope: CompiledScope
     traps: CompiledTraps
     strip: StripRules
+    joined: Joined
     reported: RecentLinks
     counts: Counts
     hours: HourNotes
@@ -76,6 +78,7 @@ def make_setup(config: Config, clock: Clock) -> Setup:
         scope=compile_scope(config.scope, config.crawl.mode),
         traps=CompiledTraps.of(config.traps),
         strip=strip_rules(config),
+        joined=Joined(strip_rules(config)),
         reported=RecentLinks(),
         counts=Counts(),
         hours=HourNotes(clock),

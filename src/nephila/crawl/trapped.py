@@ -113,13 +113,14 @@ class SiteTraps:
                     self._counts[key] = asked
                     continue
                 watched = self._watched[key] = _Watched(name, PatternRow(asked - 1))
+            grew = is_larger and looks_endless(path, brought.depth, watched.varying(numbers))
             is_new = has_new_urls or not brought.is_html
-            if brought.is_html:
+            if brought.is_html and not (grew or watched.row.grown):
+                is_new = True  # what has never grown without end cannot sleep, whatever its text: reading it is dear
+            elif brought.is_html:
                 runs = text_runs(body, path) if runs is None else runs
                 is_new = watched.texts.new_bytes(runs) >= NEW_BYTES or is_new
             is_new = is_new and not brought.is_copy and not brought.is_soft_404
-            varying = watched.varying(numbers)
-            grew = is_larger and looks_endless(path, brought.depth, varying)
             watched.row = after_page(watched.row, is_new=is_new, grew=grew)
             changed.append(KeptPattern(key, name, watched.row.asked, watched.row.recent, watched.row.grown))
         if len(self._counts) > MOST_COUNTED:

@@ -177,6 +177,16 @@ static int grow_slots(Page *page) {
     return 0;
 }
 
+/* Without its fragment: what leads to the same page is one link. Not where a "&" may mean that "#" is none,
+ * behind a blank, which would then stand at the end and be lost, nor in code. */
+static Span without_fragment(Span href) {
+    Place mark = memchr(href.at, '#', href.n), p = href.at;
+    if (!mark || memchr(href.at, '&', mark - href.at) || (mark > href.at && mark[-1] <= ' ')) return href;
+    while (p < mark && is_space(*p)) p++;
+    if ((*p | 32) != 'j') href.n = mark - href.at;
+    return href;
+}
+
 static int add_link(Page *page, Span href, int origin, int nofollow) {
     uint64_t hash;
     Py_ssize_t at;
@@ -184,6 +194,7 @@ static int add_link(Page *page, Span href, int origin, int nofollow) {
     if (!href.at) return 0;
     page->link_count++;
     if (href.n > page->max_href) { page->too_long++; return 0; }
+    href = without_fragment(href);
     if (page->found_n * 2 >= page->slots_n && grow_slots(page) < 0) return -1;
     hash = hash_of(href, origin);
     for (at = (Py_ssize_t)(hash >> 20) & (page->slots_n - 1); page->slots[at] >= 0; at = (at + 1) & (page->slots_n - 1)) {

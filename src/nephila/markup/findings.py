@@ -62,7 +62,8 @@ class Tokens(NamedTuple):
     """What the tokenizer found; a tuple, because the compiled form builds it."""
 
     links: list[Link | RawLink]
-    """one per href and origin, with the first anchor text that is not empty; a `Link` where nothing is left to do"""
+    """one per href (its fragment cut) and origin, with the first anchor text that is not empty; a `Link` where nothing
+    is left to do"""
     link_count: int
     """links written on the page: repeated ones, too long ones and those beyond the limit included"""
     too_long: int

@@ -87,6 +87,9 @@ def _one_gap(run: re.Match[bytes]) -> bytes:
     return b"\0 " if blanks.strip(b"\0") else b"\0"
 
 
+_ENDS: Final = frozenset(bytes([sign]) for sign in range(33))
+
+
 class _Page:
     """The state of the pass over one page."""
 
@@ -250,7 +253,7 @@ class _Page:
         if len(href) > self.max_href:
             self.too_long += 1
             return
-        key = (href, int(origin))
+        key = (_without_fragment(href), int(origin))
         known = self.links.get(key)
         if known is not None:
             self.links[key] = (known[0] and nofollow, known[1])
@@ -279,6 +282,15 @@ class _Page:
             self.links[self.open_link] = (self.links[self.open_link][0], bytes(self.text))
             self.open_link = None
             self.text.clear()
+
+
+def _without_fragment(href: bytes) -> bytes:
+    """What leads to the same page is one link. Not where a "&" may mean that the "#" is none, behind a blank, which
+    would then stand at the end and be lost, nor in code."""
+    page, mark, _ = href.partition(b"#")
+    if not mark or b"&" in page or page[-1:] in _ENDS or page.lstrip(b" \n\t\r\f")[:1] in (b"j", b"J"):
+        return href
+    return page
 
 
 def _value(attribute: re.Match[bytes]) -> bytes:
