@@ -8,8 +8,8 @@ the site into memory (`places`) as a context (`site`); the lane of its address (
 no sooner than `politeness` allows; whoever must ask an address of another agent borrows it (`lending`). When its turn
 has come, it is no part of a space without end (`traps`, `trapping`), and `robots_state`
 has nothing against it, the page is requested (`collecting`, `asking`, `fetcher`), and what came is turned into an
-outcome, links and a checksum (`harvest`, `joined`, `recording`): links of its own site wait in turn, links to others go to the
-coordinator.
+outcome, links and a checksum (`harvest`, `joined`, `recording`): links of its own site wait in turn, links to others go
+to the coordinator.
 All of it lies in one group (`group`) that is archived, synced and committed together. What failed is tried again, its
 site sleeps and is given up for this run (`outcome`); nothing known is ever dropped.
 
