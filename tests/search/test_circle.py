@@ -105,7 +105,7 @@ def test_the_command_prints_hits_for_people(crawled: Path, capsys: pytest.Captur
 def test_a_wrong_search_is_one_sentence_and_exit_code_2(
     words: list[str], crawled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command(["search", "-C", str(crawled), *(["--"] if words[0] == "-spam" else []), *words]) == 2
+    assert run_command(["search", "-C", str(crawled), *words]) == 2
     said = capsys.readouterr().err
     assert said.startswith("nephila: ") and said.count("\n") == 1
 
@@ -187,3 +187,15 @@ def test_an_index_of_another_version_asks_for_a_new_one(crawled: Path, tmp_path:
     # and the same command makes it anew
     assert run_command(["index", "-C", str(path), "--engine", "inline", "-q"]) == 0
     assert Searcher(path).pages == Searcher(crawled).pages
+
+
+@pytest.mark.parametrize("without", ["-spider", "-query", "-high", "-Ü"])
+def test_a_word_with_a_minus_is_no_option(without: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # given a page with the word, and one without it
+    pages = [Page("http://a.org/", "robot", f"a robot {without[1:]}"), Page("http://b.org/", "robot", "a robot alone")]
+    searcher_of(tmp_path / "crawl", pages)
+    # when the word is typed behind a minus, before options and behind them
+    for words in (["robot", without, "--json"], ["--json", "robot", without], ["--json", "--", "robot", without]):
+        assert run_command(["search", "-C", str(tmp_path / "crawl"), *words]) == 0
+        # then the other page alone is found
+        assert [hit["url"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["http://b.org/"]

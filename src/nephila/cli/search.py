@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import click
 
 from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
 
+_MINUS: Final = "\N{MINUS SIGN}"  # means the same in a query, and is no option's
+_WITHOUT: Final = re.compile(r"-(?!-|C|[qh]\Z).+", re.DOTALL)  # -C may have its folder right behind it
 
-@click.command()
+
+class _Searching(click.Command):
+    """Words may begin with a minus, as they may in a query: `nephila search crawler -spider`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [_MINUS + word[1:] if _WITHOUT.fullmatch(word) else word for word in args])
+
+
+@click.command(cls=_Searching)
 @click.argument("words", nargs=-1, required=True)
 @click.option("--site", "sites", multiple=True, metavar="S", help="Pages of this site alone: host, or scheme and host.")
 @click.option("--domain", "domains", multiple=True, metavar="D", help="Pages of this registrable domain alone.")
@@ -31,6 +44,7 @@ def command(
 
     \b
         nephila search web crawler                 pages with all these words
+        nephila search crawler -spider             the first word, and not the second
         nephila search '"검색 엔진" -광고'         a phrase, and not this word
         nephila search 'robot OR spider' --site www.example.org
         nephila search 'rank lang:ko domain:kaist.ac.kr after:2024 before:2025'
