@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
+.PHONY: watch freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -91,6 +91,10 @@ bench-hostile: $(VENV)/ready   ## the control site alone and among all hostile s
 
 freshness: $(VENV)/ready       ## freshness of four policies at equal budgets, over HTTP, by the lab's truth; takes minutes
 	$(BIN)/python bench/freshness.py
+
+WATCHED ?= 2000
+watch: $(VENV)/ready           ## a watch over WATCHED=2000 sites on a fast clock, killed twice; 30 rounds; takes a quarter of an hour
+	$(BIN)/python bench/watch.py --sites $(WATCHED)
 
 bench-refresh: $(VENV)/ready   ## ten million pages planned: the first call makes them, the second plans twice
 	$(BIN)/python bench/refresh.py build/bench-refresh

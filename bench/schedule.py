@@ -2,7 +2,7 @@
 
     python bench/schedule.py plan                    CPU and wall seconds of one plan by each policy
     python bench/schedule.py crawl                   every policy collects the same sites; the lab's log judges
-    python bench/schedule.py crawl --sites 16 --hour-s 5 --policies random,lp
+    python bench/schedule.py crawl --sites 24 --pages 16 --hour-s 5 --policies random,lp
 
 The lab's sites are busy at hours of their own (lab/hours.py), and answer slower then. First they are probed for a day
 (`nephila schedule probe`), then each policy crawls them from the same midnight with four places. Delays are the
@@ -37,23 +37,25 @@ from nephila.store.hour_figures import DAY_S, HOUR_S, hours_path
 POLICIES = ("random", "sorting", "hybrid", "index", "lp")
 ORIGIN = 20_000 * DAY_S
 PLACES = 4
-DELAY_S = 60.0
+DELAY_S = 30.0
 FACTOR = 5
+SIGMA = 0.6  # of the lab's answers (lab/hours.py)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["plan", "crawl"])
-    parser.add_argument("--sites", type=int, default=0, help="100000 planned, 24 crawled")
-    parser.add_argument("--hour-s", type=float, default=10.0, help="real seconds of a simulated hour")
-    parser.add_argument("--pages", type=int, default=16, help="most pages of a site")
+    parser.add_argument("--sites", type=int, default=0, help="100000 planned, 100 crawled")
+    parser.add_argument("--hour-s", type=float, default=18.0, help="real seconds of a simulated hour")
+    parser.add_argument("--pages", type=int, default=6, help="most pages of a site")
+    parser.add_argument("--probes", type=int, default=288, help="how often a site is asked in the day before")
     parser.add_argument("--policies", default=",".join(POLICIES))
     parser.add_argument("--seed", type=int, default=7)
     given = parser.parse_args()
     if given.what == "plan":
         plan(given.sites or 100_000)
     else:
-        crawl(given.sites or 24, given.hour_s, given.pages, given.policies.split(","), given.seed)
+        crawl(given.sites or 100, given.hour_s, given.pages, given.policies.split(","), given.seed, given.probes)
 
 
 def plan(sites: int) -> None:
@@ -90,7 +92,7 @@ def plan(sites: int) -> None:
         print(f"  {name:<10}{time.process_time() - cpu:>7.2f} s CPU {time.monotonic() - wall:>7.2f} s")
 
 
-def crawl(count: int, hour_s: float, pages: int, policies: list[str], seed: int) -> None:
+def crawl(count: int, hour_s: float, pages: int, policies: list[str], seed: int, probes: int) -> None:
     rate = HOUR_S / hour_s
     lab = Lab(sites=max(64, 6 * count), max_depth=3, seed=seed, faults=False, delay=DELAY_S)
     first = Clock(rate, ORIGIN, time.time())
@@ -108,13 +110,15 @@ def crawl(count: int, hour_s: float, pages: int, policies: list[str], seed: int)
         probed = folder / "probed"
         clock = server.set_clock(now=ORIGIN)
         politely = ["politeness.delay_factor=0", "politeness.min_delay=0"]
-        report = nephila("schedule", "probe", "-C", probed, "-i", seeds, "--rounds", 72, "--every", "20m",
+        every = f"{DAY_S / probes:.0f}s"
+        report = nephila("schedule", "probe", "-C", probed, "-i", seeds, "--rounds", probes, "--every", every,
                          *settings([*words, *politely, *clock_settings(clock)]))  # fmt: skip
         print(f"probed for a day: {report['answered']} answers of {report['requests']} requests", flush=True)
-        head = f"{'policy':<10}{'hours':>8}{'mean load':>11}{'pages':>7}{'plans':>7}{'stops':>7}{'most at once':>14}"
-        print(f"{head}{'CPU s':>8}", flush=True)
+        head = f"{'policy':<10}{'hours':>8}{'mean load':>11}{'pages':>7}{'hour 0':>8}{'plans':>7}{'stops':>7}"
+        print(f"{head}{'most at once':>14}{'CPU s':>8}", flush=True)
         for policy in policies:
             print(one_policy(server, web, policy, folder, probed, seeds, words, pages), flush=True)
+        print(f"{'optimum':<10}{optimum_h(web, chosen, pages):>8.2f}   if every answer took as long as the mean one")
         print(f"load {os.getloadavg()[0]:.1f}")
 
 
@@ -140,25 +144,44 @@ def one_policy(
         load(web.lab.seed, web.cards.site_of(row.host) or 0, int(row.simulated_at // HOUR_S) % 24)
         for row in seen.rows()
     ]
+    first_hour = int((seen.simulated_at < seen.simulated_at.min() + HOUR_S).sum())
     at_once = max(witness.overlaps(seen, "address").values())
     seconds = used.ru_utime + used.ru_stime - cpu.ru_utime - cpu.ru_stime
     return (
-        f"{policy:<10}{hours:>8.2f}{np.mean(loads):>11.3f}{report['pages']:>7}{report['plans']:>7}"
+        f"{policy:<10}{hours:>8.2f}{np.mean(loads):>11.3f}{report['pages']:>7}{first_hour:>8}{report['plans']:>7}"
         f"{report['suspensions']:>7}{at_once:>14}{seconds:>8.1f}"
     )
 
 
 def choose_sites(web: Web, count: int, pages: int) -> list[int]:
     """Sites with some pages and an address of their own."""
+    sizes = count_pages(web)
+    fit = [site for site, size in sorted(sizes.items()) if size >= max(4, pages // 3)]
+    if len(fit) < count:
+        raise SystemExit(f"only {len(fit)} sites are large enough; ask for fewer with --sites")
+    return fit[:count]
+
+
+def count_pages(web: Web) -> dict[int, int]:
+    """Pages that can be reached, by site."""
     sizes: dict[int, int] = {}
     for row in truth(web, ORIGIN):
         site = web.cards.site_of(row.url.split("/")[2].partition(":")[0])
         if site is not None and row.reachable and row.canonical_site == row.site:
             sizes[site] = sizes.get(site, 0) + 1
-    fit = [site for site, size in sorted(sizes.items()) if size >= max(4, pages // 3)]
-    if len(fit) < count:
-        raise SystemExit(f"only {len(fit)} sites are large enough; ask for fewer with --sites")
-    return fit[:count]
+    return sizes
+
+
+def optimum_h(web: Web, chosen: list[int], pages: int) -> float:
+    """The quickest schedule there is for mean answers, solved with the lab's own loads (`schedule/optimum.py`)."""
+    from nephila.schedule.optimum import quickest
+    from nephila.schedule.policy import Situation
+
+    loads = np.array([[load(web.lab.seed, site, hour) for hour in range(24)] for site in chosen])
+    mean_s = DELAY_S * np.exp(SIGMA**2 / 2) / (1 - loads)
+    counts = count_pages(web)
+    left = np.array([float(min(counts[site], pages)) for site in chosen])
+    return quickest(Situation(0, loads, HOUR_S / ((1 + FACTOR) * mean_s), left, PLACES)).hours
 
 
 def words_for(server: LabServer, rate: float) -> list[str]:

@@ -303,6 +303,7 @@ class SiteDay:
     loads: tuple[float, ...]  # [0, 1), from the current hour on
     sure: tuple[float, ...]  # [0, 1): how much of that was measured at this hour
     planned: tuple[float, ...]  # share of what is left that comes in each hour
+    slower: float  # times as slow as is usual at this hour (S2-17); 1: as usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +327,7 @@ class DuePage:
     every_days: float  # expected days between two changes
     visits: int
     changed_visits: int
+    weight: float  # as a multiple of a mean page's
     sentence: str
 
 
@@ -348,6 +350,8 @@ class Freshness:
 
     now: float
     policy: str
+    change: str  # what counts as one: bytes, text or simhash
+    searched: bool  # whether what users search for is part of the weights
     pages: int
     reseen: int  # visited at least twice
     planned: int  # wait for their visit now

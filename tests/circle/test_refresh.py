@@ -17,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 import nephila
 from nephila.config.layers import Layer
-from nephila.config.sections import Config
+from nephila.config.sections import Config, Refresh
 from nephila.convert.run import run as convert
 from nephila.crawl.run import open_crawl
 from nephila.crawl.run import run as collect
@@ -25,6 +25,7 @@ from nephila.engine import open_engine
 from nephila.jobs.refresh import Budget, RoundReport, refresh
 from nephila.jobs.serve import make_sources
 from nephila.jobs.watch import watch
+from nephila.refresh.run import gather
 from nephila.store.folder import CrawlFolder
 from nephila.store.plan import read_watch
 
@@ -43,6 +44,7 @@ class Mood:
     down: bool = False
     gone: bool = False
     edition: int = 0
+    ticks: int = 0  # in a remark that no reader sees
     opened: list[str] = field(default_factory=list)
 
 
@@ -80,6 +82,9 @@ def _sites(mood: Mood) -> Callable[[UrlOf], dict[str, Site]]:
         links = ["/first"] + (["/new"] if mood.edition else [])
         return page(*links, text=f"edition {mood.edition}")
 
+    def plain(before: int) -> Said:
+        return page(text=f"plain <!-- {mood.ticks} -->")
+
     def vanishing(before: int) -> Said:
         return Said("no longer", 404) if mood.gone else page(text="here today")
 
@@ -91,7 +96,7 @@ def _sites(mood: Mood) -> Callable[[UrlOf], dict[str, Site]]:
         return {
             "news.test": {
                 "/": page("/news", "/same", "/plain", "/vanishing"), "/news": news, "/first": page(text="first"),
-                "/same": Said(page(text="the same").body, 200, (("ETag", '"v1"'),)), "/plain": page(text="plain"),
+                "/same": Said(page(text="the same").body, 200, (("ETag", '"v1"'),)), "/plain": plain,
                 "/vanishing": vanishing, "/new": page(text="new in edition 1"),
             },
             "down.test": down,
@@ -133,13 +138,18 @@ def _asked_again(crawled: Crawled) -> list[str]:
 
 def test_a_round_visits_what_is_planned_once_and_the_archive_repeats_no_body(crawled: Crawled) -> None:
     # given a crawl of eight pages, one of which changes and gets a link to a new one
-    before = kinds_by_warcio(crawled.folder)
+    before, seen = kinds_by_warcio(crawled.folder), len(crawled.web.asked)
     crawled.mood.edition = 1
     # when
     report = crawled.refresh(20)
     # then every page was visited, the unchanged ones are revisit records, the new one was collected
     assert (report.visited, report.changed, report.unchanged, report.new_pages) == (8, 1, 7, 1)
     assert report.not_modified == 1
+    # and what was asked on top of the budget is told, as the server saw it
+    asked = crawled.web.asked[seen:]
+    assert report.robots_requests == sum(row.path == "/robots.txt" for row in asked)
+    assert report.requests == len(asked) == 8 + 1 + report.robots_requests
+    assert (report.further_tries, report.samples) == (0, 0)
     after = kinds_by_warcio(crawled.folder)
     assert after == kinds_by_fastwarc(crawled.folder)
     assert after["revisit"] - before["revisit"] == 7
@@ -185,6 +195,36 @@ def test_the_tables_show_the_newest_content_under_the_same_ids(crawled: Crawled)
     log = [row for row in nephila.open(crawled.folder).table("visits").to_pylist() if row["url"] == news]
     assert [row["changed"] for row in log] == [None, True]
     assert log[1]["compare_bytes"] == log[1]["body_bytes"] - log[0]["body_bytes"]
+
+
+def test_what_counts_as_a_change_is_a_choice(crawled: Crawled) -> None:
+    # given a page whose bytes change with every visit, though no reader would see it, and one with a new edition
+    crawled.convert()
+    for tick in (1, 2, 3):
+        crawled.mood.ticks, crawled.mood.edition = tick, min(tick, 2)
+        crawled.refresh(refines=True)
+    urls = {name: crawled.web.url("news.test", f"/{name}") for name in ("plain", "news", "same")}
+    log = nephila.open(crawled.folder).table("visits").to_pylist()
+    of = {name: [row for row in log if row["url"] == url] for name, url in urls.items()}
+    # then the log has the text of every visit, also of those that brought no body
+    assert [row["changed"] for row in of["plain"]] == [None, True, True, True]
+    assert len({row["text_checksum"] for row in of["plain"]}) == 1 and of["plain"][0]["text_checksum"]
+    assert len({row["simhash"] for row in of["plain"]}) == 1
+    assert [row["outcome"] for row in of["same"]] == ["ok", "not_modified", "not_modified", "not_modified"]
+    assert len({row["text_checksum"] for row in of["same"]}) == 1 and of["same"][3]["text_checksum"]
+    texts = [row["text_checksum"] for row in of["news"]]
+    assert len(set(texts)) == 3 and texts[2] == texts[3]
+    # and what the rates are made from follows the choice
+    folder, counted = CrawlFolder.open(crawled.folder), {}
+    for change in ("bytes", "text"):
+        ledger = gather(Refresh(change=change), folder, time.time()).ledger
+        for name, rows in of.items():
+            place = list(ledger.page_id).index(rows[0]["page_id"])
+            counted[change, name] = (int(ledger.visits[place]), int(ledger.changed_visits[place]))
+    assert [counted["bytes", name] for name in ("plain", "news", "same")] == [(3, 3), (3, 2), (3, 0)]
+    assert [counted["text", name] for name in ("plain", "news", "same")] == [(3, 0), (3, 2), (3, 0)]
+    by_simhash = gather(Refresh(change="simhash"), folder, time.time()).ledger
+    assert by_simhash.changed_visits[list(by_simhash.page_id).index(of["plain"][0]["page_id"])] == 0
 
 
 def test_a_page_that_is_missing_is_kept_and_marked_after_three_times(crawled: Crawled) -> None:

@@ -63,7 +63,7 @@ def test_as_a_policy_a_page_is_due_on_its_weekday_at_the_hour_and_group_2_after_
     columns.changed_on[0] = 1 << 4 | 1 << 2
     policy = Groups()
     # when
-    waits = policy.settle(columns, 1.0)
+    waits = policy.settle(columns, policy.terms(columns, 1.0))
     # then the first is due on Monday at 16:00, the others after 14 days
     assert float(columns.last_day[0] + waits[0]) == pytest.approx(friday + 3 + 16 / 24)
     assert list(waits[1:]) == [14.0, 14.0, 14.0]

@@ -19,7 +19,7 @@ from nephila.refresh.planning import choose, columns_of
 from nephila.refresh.policies import POLICIES
 from nephila.refresh.priors import priors
 from nephila.refresh.run import run
-from nephila.refresh.weighing import weights
+from nephila.refresh.weighing import weigh, weights
 from nephila.store.change_model import S1_STUDY, PageFeatures
 from nephila.store.database import close, open_writer, transaction
 from nephila.store.folder import CrawlFolder
@@ -53,9 +53,9 @@ def _ledger(count: int, sites: int = 2) -> Ledger:
 def _chosen(
     ledger: Ledger, budget: int, per_site: int | None = None, asleep: frozenset[int] = frozenset()
 ) -> list[int]:
-    shape, rate = priors(ledger, {}, None)
-    columns = columns_of(ledger, weights(ledger.code, ledger.page_id, None, 0.0), shape, rate, NOW_DAY)
-    chosen = choose(POLICIES["index"], ledger, columns, NOW_DAY, budget, 1.0, None, per_site, asleep)
+    shape, rate, _ = priors(ledger, {}, None)
+    columns = columns_of(ledger, weights(ledger.code, ledger.page_id, None, 0.0)[0], shape, rate, NOW_DAY)
+    chosen = choose(POLICIES["index"], ledger, columns, NOW_DAY, budget, (), None, per_site, asleep)
     assert list(chosen.scores) == sorted(chosen.scores, reverse=True)
     return [int(place) for place in chosen.places]
 
@@ -78,13 +78,26 @@ def test_what_waits_already_is_not_planned_twice_and_counts_against_the_budget()
 
 def test_an_error_weighs_less_than_a_page_and_a_rank_more_than_none() -> None:
     code = np.array([200, 200, 301, 404])
-    found = weights(code, np.array([0, 1, 2, 3]), np.array([3.0, 1.0, 0.0, 0.0]), 0.5)
+    found, _ = weights(code, np.array([0, 1, 2, 3]), np.array([3.0, 1.0, 0.0, 0.0]), 0.5)
     assert found[0] > found[1] > found[2] > found[3] > 0
+
+
+def test_what_users_search_for_weighs_more_and_the_mean_weight_stays_one() -> None:
+    # given four pages of equal rank, of which users look for the second
+    code, ids, ranks = np.full(4, 200), np.arange(4), np.ones(4)
+    found, scale = weights(code, ids, ranks, 0.5, np.array([0.0, 3.0, 0.5]), 0.4)
+    # then
+    assert found[1] > found[2] > found[0] == found[3] > 0
+    assert float(found.mean()) == pytest.approx(1.0)
+    # and a single page is weighed on the same scale
+    one = weigh(code[:1], np.array([1.0]), np.array([3.0]), scale, 0.5, 0.4)
+    assert float(one[0]) == pytest.approx(float(found[1]))
 
 
 def test_before_any_history_a_page_is_expected_to_be_as_pages_like_it() -> None:
     ledger = replace(_ledger(2), kinds=np.array([0, 6], np.uint8), depth=np.array([3, 3], np.uint8))
-    shape, rate = priors(ledger, {0: "co.kr", 1: "com"}, None)
+    shape, rate, fitted = priors(ledger, {0: "co.kr", 1: "com"}, None)
+    assert fitted == ()
     for place, kinds in enumerate(("000", "ha0")):
         assert (shape[place], rate[place]) == pytest.approx(S1_STUDY.prior_for(PageFeatures("", 3, kinds)), rel=1e-5)
 
@@ -96,7 +109,8 @@ def test_many_histories_are_believed_more_than_a_study() -> None:
         _ledger(count), visits=np.full(count, 20, np.uint16), changes=np.full(count, 10, np.float32),
         changed_days=np.full(count, 10, np.float32), unchanged_days=np.full(count, 10, np.float32),
     )  # fmt: skip
-    shape, rate = priors(ledger, {}, None)
+    shape, rate, fitted = priors(ledger, {}, None)
+    assert [kinds for kinds, _, _ in fitted] == [-1, 6]
     assert abs(float(shape[0] / rate[0]) - np.log(2)) < 0.1
 
 

@@ -13,6 +13,7 @@ from nephila.refresh.policies import POLICIES, policy_named
 from nephila.refresh.policies.azar import azar_rates
 from nephila.refresh.policies.index import expected_value, index_value
 from nephila.refresh.policies.lambdacrawl import lambda_rates
+from nephila.refresh.policies.multiplier import price_within
 from nephila.refresh.policies.nutch import MOST_DAYS, after_visit
 from nephila.refresh.policies.policy import about, due_days
 
@@ -50,7 +51,7 @@ def test_azars_rates_spend_the_budget_and_meet_their_condition() -> None:
     # given
     change = np.array([0.01, 0.1, 1.0, 10.0])
     # when
-    rates = azar_rates(np.ones(4), change, 2.0)
+    rates = azar_rates(np.ones(4), change, price_within(azar_rates, np.ones(4), change, 2.0))
     # then the slope of freshness, change/(r + change)^2, is the same for all that are visited, and less for the rest
     assert rates.sum() == pytest.approx(2.0)
     slopes = change / (rates + change) ** 2
@@ -62,7 +63,7 @@ def test_azars_rates_spend_the_budget_and_meet_their_condition() -> None:
 
 def test_lambdacrawl_starves_nobody() -> None:
     change = np.array([0.01, 0.1, 1.0, 10.0])
-    rates = lambda_rates(np.ones(4), change, 2.0)
+    rates = lambda_rates(np.ones(4), change, price_within(lambda_rates, np.ones(4), change, 2.0))
     assert rates.sum() == pytest.approx(2.0)
     assert np.all(rates > 0)
     assert np.allclose(change / (rates * (rates + change)), change[0] / (rates[0] * (rates[0] + change[0])))
@@ -78,7 +79,7 @@ def test_every_score_grows_while_a_page_waits_and_its_due_day_is_where_it_meets_
     # given
     policy, columns = POLICIES[name], _columns([0.05, 0.5, 2.0], last=100.0)
     columns.today = 100
-    settled = policy.settle(columns, 1.0)
+    settled = policy.settle(columns, policy.terms(columns, 1.0))
     # then
     earlier, later = (policy.scores(columns, day, settled) for day in (103.0, 110.0))
     assert np.all(later >= earlier)
@@ -93,7 +94,8 @@ def test_every_score_grows_while_a_page_waits_and_its_due_day_is_where_it_meets_
 @pytest.mark.parametrize("name", sorted(POLICIES))
 def test_every_policy_says_in_a_few_words_why(name: str) -> None:
     columns = _columns([0.2])
-    said = POLICIES[name].explain(columns, POLICIES[name].settle(columns, 1.0))
+    policy = POLICIES[name]
+    said = policy.explain(columns, policy.settle(columns, policy.terms(columns, 1.0)))
     assert 10 < len(said) < 120
 
 

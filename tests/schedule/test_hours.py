@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nephila.errors import DamagedError
-from nephila.schedule.hours import believe
+from nephila.schedule.hours import OWN_LOAD, believe
 from nephila.schedule.zones import country_of, fitted_zones, zone_hours
 from nephila.store.folder import CrawlFolder
 from nephila.store.hour_figures import (
@@ -124,7 +124,7 @@ def test_our_own_requests_are_no_load_of_the_site() -> None:
     quick = watched([0.1] * 24)
     busy.add(int(NOW // HOUR_S) - 48 + 23, HourNote(asked_s=HOUR_S / 3))
     belief = believe(["a", "b", "c"], {"a": busy, "b": quiet, "c": quick}, NOW)
-    assert belief.loads[0, 23] == pytest.approx(belief.loads[1, 23] - 1 / 3, abs=0.02)
+    assert belief.loads[0, 23] == pytest.approx(belief.loads[1, 23] - OWN_LOAD / 3, abs=0.002)
 
 
 def test_a_site_that_slowed_down_in_the_latest_hour_is_expected_to_go_on_so_for_a_while() -> None:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from urllib.parse import quote
 
 import pytest
+
+from nephila.jobs.serve import make_sources
+from nephila.serve.sources import Asked
+from nephila.store.search_log import SHOWN_WORTH, count_of_one, read_interest, search_log_file
 
 from .conftest import ACTING, HOSTILE_TITLE, Client, Collected
 from .payloads import PAYLOADS
@@ -151,6 +157,31 @@ def test_a_search_marks_its_words_and_leads_to_the_copy(client: Client, collecte
     assert "<mark>nephilaunique</mark>" in found
     assert 'href="/copy?url=http%3A%2F%2Fgood.test' in found
     assert "<mark>검색</mark>" in client.get("/search", q="검색").text
+
+
+def test_searches_are_logged_where_the_user_wants_that_and_nowhere_else(client: Client, collected: Collected) -> None:
+    # given a server that keeps no log, which is the default
+    client.get("/search", q="nephilaunique")
+    assert not search_log_file(collected.folder).exists()
+    # when one that keeps it is asked, and the hit is opened from its list
+    config = replace(collected.config, search=replace(collected.config.search, log=True))
+    sources = make_sources(collected.folder, config)
+    try:
+        hit = sources.search(Asked("nephilaunique", 1, show_all=False, explain=False)).hits[0]
+        assert sources.opened("Nephilaunique ", hit.url)
+        assert not sources.opened("nephilaunique", "http://good.test/never-shown")
+        # then the log has it: shown once, opened once
+        [(page_id, interest)] = read_interest(collected.folder)
+        assert interest == pytest.approx(1 + SHOWN_WORTH) and count_of_one(collected.folder, page_id) == (1, 1)
+        link = unescape(client.get("/search", q="nephilaunique").text)
+        assert f"/copy?url={quote(hit.url, safe='')}&q=nephilaunique" in link
+        assert client.get("/copy", url=hit.url, q="nephilaunique").status == 200
+        # and a log that cannot be written costs a remark, not the hits
+        search_log_file(collected.folder).write_bytes(b"")
+        found = sources.search(Asked("nephilaunique", 1, show_all=False, explain=False))
+        assert found.hits and "was not noted" in found.remarks[0]
+    finally:
+        search_log_file(collected.folder).unlink()
 
 
 def test_a_bad_query_is_told_in_a_sentence(client: Client) -> None:

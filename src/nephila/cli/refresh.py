@@ -95,7 +95,13 @@ def _round(
 @command.command("simulate")
 @click.option("--pages", type=click.IntRange(10, 1_000_000), default=1000, show_default=True, help="Pages of a web.")
 @click.option("--days", type=click.FloatRange(7, 3650), default=84.0, show_default=True,
-              help="How long a web is watched; the first third is learnt from and not measured.")  # fmt: skip
+              help="How long a web is watched; the first third is learnt from, and not measured.")  # fmt: skip
+@click.option(
+    "--history",
+    default="",
+    metavar="DAYS",
+    help="Learn from so many days before anything is measured, such as 30,90,365: how the policies grow.",
+)
 @click.option("--seeds", type=click.IntRange(1, 1000), default=10, show_default=True, help="Webs per scenario.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of them.")
 @click.option("--scenario", type=click.Choice(_SCENARIOS), default="steady", show_default=True,
@@ -109,14 +115,15 @@ def _round(
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: a .svg or a .html file.")
 @common_options
 def simulate(
-    common: Common, pages: int, days: float, seeds: int, seed: int, scenario: str, budgets: str, policies: str,
-    histories: Path | None, steps_per_day: int, plot: Path | None,
+    common: Common, pages: int, days: float, history: str, seeds: int, seed: int, scenario: str, budgets: str,
+    policies: str, histories: Path | None, steps_per_day: int, plot: Path | None,
 ) -> int:  # fmt: skip
     """Every policy on the same webs at equal budgets: freshness, what users see, age, useful visits.
 
     \b
         nephila refresh simulate                                 ten webs as S1 found them to change
         nephila refresh simulate --scenario all --plot fresh.html
+        nephila refresh simulate --policies index,oracle --history 30,90,365 --days 28
         nephila refresh simulate --histories changes.csv.gz      pages that really were
 
     `freshness` counts all pages alike, `embarrassment` weighs them by what users look at. Read `useful` last: the
@@ -141,9 +148,11 @@ def simulate(
         trials = [Trial("steady", 0, 0, 0.0, chosen, _without_kinds(names), steps_per_day, str(histories))]
     else:
         scenarios = SCENARIOS if scenario == "all" else tuple(name for name in SCENARIOS if name == scenario)
+        lengths = _days(history)
         trials = [
-            Trial(each, number, pages, days, chosen, names, steps_per_day)
+            Trial(each, number, pages, (length or 0.0) + days, chosen, names, steps_per_day, history_days=length)
             for each in scenarios
+            for length in lengths
             for number in range(seed, seed + seeds)
         ]
     shows = not common.quiet and not common.as_json and sys.stderr.isatty()
@@ -159,6 +168,19 @@ def simulate(
         report = replace(report, picture=str(plot))
     emit_json(report) if common.as_json else emit(simulation_as_text(report))
     return 0
+
+
+def _days(text: str) -> tuple[float | None, ...]:
+    """Lengths of history; none given is one that the length of the web decides."""
+    from nephila.errors import UsageError
+
+    try:
+        days = tuple(sorted({float(part) for part in text.split(",") if part.strip()}))
+    except ValueError:
+        days = (0.0,)
+    if not all(1 <= each <= 3650 for each in days):
+        raise UsageError(f"{text!r} are no lengths of history; give days such as 30,90,365.")
+    return days or (None,)
 
 
 def _without_kinds(names: tuple[str, ...]) -> tuple[str, ...]:

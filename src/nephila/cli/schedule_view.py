@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _SHADES = "·░▒▓█"
 _NAME = 36
+_SUDDENLY = 2.0
 
 
 @contextmanager
@@ -121,4 +122,5 @@ def _day(row: SiteDay) -> str:
         for load, share in zip(row.loads, row.planned, strict=True)
     )
     left = f"{row.pages_left:,.0f}" if row.pages_left else "–"
-    return f"{name:<{_NAME}}{row.zone:>+5}{left:>7}  {cells}"
+    sudden = f"  {row.slower:.0f} × slower than usual" if row.slower >= _SUDDENLY else ""
+    return f"{name:<{_NAME}}{row.zone:>+5}{left:>7}  {cells}{sudden}"

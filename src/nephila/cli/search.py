@@ -51,11 +51,14 @@ def command(
 
     Limits may be typed or given as options: site:, domain:, community:, lang:, before:, after:. Of near-duplicates one
     is shown, of a site two, unless --all or a site is asked for. Settings, with --set: search.rank_weight,
-    search.title_weight and others (`nephila config`); --explain shows what they do.
+    search.title_weight and others (`nephila config`); --explain shows what they do. With search.log on, what was
+    searched for and shown is kept in the folder, and `nephila refresh` visits such pages more often.
     """
+    import time
     from dataclasses import replace
 
     from nephila.cli import search_view
+    from nephila.search.noting import noted
     from nephila.search.query import Limit, parse
     from nephila.search.searching import Searcher
     from nephila.store.folder import CrawlFolder
@@ -68,9 +71,9 @@ def command(
         *(Limit("lang", name.lower()) for name in languages),
     ]
     query = parse(text).limited_to(tuple(limits))
-    searcher = Searcher(CrawlFolder.open(common.directory), common.configuration().config.search)
-    found = searcher.search(query, page, size=size, everything=everything, explain=explain)
-    results = replace(found, text=text)
+    folder, config = CrawlFolder.open(common.directory), common.configuration().config.search
+    found = Searcher(folder, config).search(query, page, size=size, everything=everything, explain=explain)
+    results = noted(config, folder, replace(found, text=text), time.time())
     if common.as_json:
         emit_json(results)
     else:

@@ -64,7 +64,7 @@ def command(common: Common, url: str) -> int:
 
 
 def _due(config: Config, folder: CrawlFolder, url: str) -> DuePage | None:
-    """When the page is due again. Asked only where rounds are made: it takes a look at all pages."""
+    """When the page is due again, by the figures of the last round's plan."""
     from nephila.jobs.refresh import when
 
     return when(config, folder, url)

@@ -264,6 +264,8 @@ class Lab:
     port: Annotated[int, Field(ge=1, le=65535)] = _key(8480, "the port of every site")
     delay: Seconds = _key(0.0, "median time before an answer; 0 answers at once (S1: 0.3 s)")
     faults: bool = _key(True, "plant S1's failures; without them every page answers")
+    outages: Share = _key(0.0, "share of the sites that are down on any one day after the first, all day long")
+    slumps: Share = _key(0.0, "share of the sites that on any such day answer 20 times slower for six hours")
     growth: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = _key(
         1.0, "pages per site, in parts of the paper's; 0.1 makes sites of a tenth"
     )
@@ -350,6 +352,16 @@ class Refresh:
     rank_weight: Share = _key(
         0.5, "how far rank decides what a page weighs; 0: all alike, 1: by rank alone", changeable=True
     )
+    search_weight: Share = _key(
+        0.3,
+        "how far what users search for decides, where search.log keeps it; 0: not at all, 1: alone",
+        changeable=True,
+    )
+    change: Literal["bytes", "text", "simhash"] = _key(
+        "bytes",
+        "what counts as a change: any byte; another main text; one whose simhash differs by more than 3 bits",
+        changeable=True,
+    )
     fixed_interval: Seconds = _key(7 * 86_400.0, "the interval of the policy `fixed`", changeable=True)
 
 
@@ -383,6 +395,15 @@ class Search:
     )
     noindex: Literal["obey", "ignore"] = _key("obey", "obey: pages that ask for it are not indexed", changeable=True)
     memory_limit: Bytes = _key(2 * 2**30, "memory for comparing tables and index", changeable=True)
+    log: bool = _key(
+        False,
+        "keep what is searched for, shown and opened in DIR/state/searches.db, and nowhere else; refresh visits such "
+        "pages more often",
+        changeable=True,
+    )
+    log_queries: Annotated[int, Field(ge=10, le=10_000_000)] = _key(
+        10_000, "different searches that are kept, the latest ones", changeable=True
+    )
 
 
 @dataclass(frozen=True, slots=True)

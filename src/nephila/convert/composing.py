@@ -39,7 +39,8 @@ _STAGED: Final = tuple(name for name in PAGES.names if name != "duplicate_of")
 _KEY_COLUMNS: Final = ", ".join(name for name in KEYS.names if name != "duplicate_of")
 _FRESH: Final = """
     CREATE TABLE fresh AS
-    SELECT page_id, site_id, domain_id, checksum, simhash, coalesce(code BETWEEN 200 AND 299, false) AS has_content,
+    SELECT page_id, site_id, domain_id, checksum, simhash, text_checksum,
+           coalesce(code BETWEEN 200 AND 299, false) AS has_content,
            own_site, own_path, own_folded, redirect_site, redirect_path, redirect_folded,
            canonical_site, canonical_path, canonical_folded,
            CASE WHEN is_home THEN title END AS home_title,
@@ -49,7 +50,8 @@ _FRESH: Final = """
 
 def load_keys(duck: Any, work: Workshop, extracted: Portions, parts: Iterable[int]) -> None:
     """The tables `keys` (every page; `duplicate_of` as it was) and `fresh` (the pages extracted now)."""
-    old = in_list(work.newest(work.keys(part) for part in parts))
+    before = work.newest(work.keys(part) for part in parts)
+    old = in_list(before)
     files = in_list(portion.pages_file for portions in extracted.values() for portion in portions)
     duck.register("no_keys", KEYS.empty_table())
     duck.execute("CREATE TABLE keys AS SELECT * FROM no_keys")
@@ -58,8 +60,11 @@ def load_keys(duck: Any, work: Workshop, extracted: Portions, parts: Iterable[in
     else:
         duck.execute("CREATE TABLE fresh AS SELECT *, false AS inherits FROM keys")
     if old:
+        # Keys of an earlier Nephila may lack a column; then all its pages are read anew, and this matters to none.
+        known = schema_of(before[0]).names
+        kept = ", ".join(name for name in KEYS.names if name in known)
         duck.execute(
-            f"""INSERT INTO keys BY NAME SELECT {_KEY_COLUMNS}, duplicate_of FROM read_parquet({old})
+            f"""INSERT INTO keys BY NAME SELECT {kept} FROM read_parquet({old})
                 WHERE page_id NOT IN (SELECT page_id FROM fresh WHERE NOT inherits)"""  # noqa: S608
         )
     duck.execute(

@@ -166,9 +166,14 @@ class SlotReader:
             return str(self._db.execute(sql, (site, key)).fetchone()[0])
 
     def visits(self, first: int, last: int) -> Iterator[tuple[Any, ...]]:
+        """In order; the last figure is the checksum of the content that the visit found or confirmed."""
         sql = """SELECT visit, site, hash, path, role, at, outcome, reason, code, checksum, wire_bytes, body_bytes,
                  connect_ms, header_ms, elapsed_ms, address, http, tls, server, archive_file, archive_offset,
-                 changed, compare_bytes, etag, modified FROM visits WHERE visit BETWEEN ? AND ? ORDER BY visit"""
+                 changed, compare_bytes, etag, modified,
+                 CASE WHEN outcome = 'not_modified' THEN (
+                     SELECT checksum FROM visits o WHERE o.site = v.site AND o.hash = v.hash AND o.visit < v.visit
+                     AND o.role = 'page' AND o.checksum IS NOT NULL ORDER BY o.visit DESC LIMIT 1) ELSE checksum END
+                 FROM visits v WHERE visit BETWEEN ? AND ? ORDER BY visit"""
         return self._rows(sql, first, last)
 
     def knows(self, site: int, key: int) -> bool:

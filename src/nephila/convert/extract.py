@@ -7,6 +7,7 @@ they are never extracted twice.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from nephila.store.folder import slot_name
 from nephila.store.tables.parts import batches_of, prepare
 from nephila.urls import StripRules, hash128
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Raised when the same bytes would give other rows; files of another version are not used again."""
 
 _ANCHOR_CHARACTERS: Final = 1024
@@ -166,7 +167,7 @@ def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:
         found.charset, found.charset_declared, found.language, known.body_bytes, known.wire_bytes, found.visible_bytes,
         known.checksum, _time(known.fetched_at), known.elapsed_ms, found.title, found.description, found.text,
         found.canonical, found.published_at, found.modified_at, known.link_kinds or None, found.simhash, known.flags,
-        known.archive_file, known.archive_offset, page.inherits, is_home(page.url),
+        known.archive_file, known.archive_offset, _text_checksum(found.text), page.inherits, is_home(page.url),
         *key_of(page.url),
         *(key_of(known.redirect_to) if known.redirect_to else NO_KEY),
         *(key_of(found.canonical) if found.canonical else NO_KEY),
@@ -175,6 +176,11 @@ def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:
 
 def _link_row(source: int, link: StoredLink) -> tuple[Any, ...]:
     return source, *key_of(link.url), link.kind, storable(link.anchor[:_ANCHOR_CHARACTERS]), len(link.url)
+
+
+def _text_checksum(text: str | None) -> bytes | None:
+    """As the checksum of a body (S0-14): the first 128 bits of its SHA-1."""
+    return None if text is None else hashlib.sha1(text.encode(), usedforsecurity=False).digest()[:16]
 
 
 def _time(seconds: float | None) -> datetime | None:

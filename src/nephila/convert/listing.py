@@ -22,6 +22,12 @@ from nephila.store.tables.parts import batches_of, rows_in, schema_of
 from nephila.store.tables.schemas import ARCHIVE_FILES, PART_IDS, SEEDS, UNFETCHED, VISITS
 
 _BATCH_ROWS: Final = 2**14
+_VISIT_STAGE: Final = pa.schema(
+    [
+        *(each for each in VISITS.schema if each.name not in ("text_checksum", "simhash")),
+        pa.field("content", pa.binary(16)),  # checksum of what the visit found or confirmed
+    ]
+)
 _RANK: Final = pa.field("rank", pa.int32(), nullable=False)  # who knows most of a URL: its slot
 
 
@@ -35,12 +41,13 @@ def _visit_part(work: Workshop, slot: int, part: int) -> Path:
 
 
 def prepare_visits(
-    work: Workshop, reader: SlotReader, ids: IdStore, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds],
-    converted: int,
+    duck: Any, work: Workshop, reader: SlotReader, ids: IdStore, sites: dict[int, SiteRow],
+    site_ids: dict[int, SiteIds], converted: int,
 ) -> int:  # fmt: skip
     """The parts of a slot's visits that have new rows, which are put behind the old ones; how many are new.
 
-    Parts of an earlier Nephila, whose columns were others, are written anew.
+    What a visit's text was is known while its content is the page's latest, so old rows are kept as they are. Parts of
+    an earlier Nephila, whose columns were others, are written anew.
     """
     parts = visit_parts(work, reader)
     if any(path.exists() and schema_of(path).names != VISITS.schema.names for path in parts):
@@ -49,13 +56,15 @@ def prepare_visits(
         path = _visit_part(work, reader.slot, part)
         last = min((part + 1) * PART_IDS, reader.last_visit)
         there = converted - part * PART_IDS
-        there = there if there > 0 and path.exists() and rows_in(path) == there else 0
+        # More rows than were noted: the last conversion was killed after it had published them.
+        there = there if there > 0 and path.exists() and rows_in(path) >= there else 0
         first = part * PART_IDS + there + 1
         if first > last:
             continue
         rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(first, last))
-        old = batches_of(path) if there else iter(())
-        work.prepare(path, VISITS.schema, chain(old, _batched(VISITS.schema, rows)), VISITS.sorted_by)
+        old = _first(batches_of(path), there) if there else iter(())
+        new = (batch for staged in _batched(_VISIT_STAGE, rows) for batch in _with_texts(duck, staged))
+        work.prepare(path, VISITS.schema, chain(old, new), VISITS.sorted_by)
     return reader.last_visit - converted
 
 
@@ -64,15 +73,35 @@ def _visit_row(
 ) -> tuple[Any, ...]:
     visit, site, key, path, role, at, outcome, reason, code, checksum, *figures = row
     wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address, http, tls, server, file, offset = figures[:11]
-    changed, compare_bytes, etag, modified = figures[11:]
+    changed, compare_bytes, etag, modified, content = figures[11:]
     page_id = ids.page_id(site, key) if role == "page" else None
     server = server.replace("\0", "") if server else server
     return (
         slot, visit, page_id, site_ids[site].site_id, sites[site].url + path, role, datetime.fromtimestamp(at, UTC),
         outcome, reason, code, checksum, wire_bytes, body_bytes, connect_ms, header_ms, elapsed_ms, address,
         http or None, tls or None, server, file, offset, None if changed is None else bool(changed), compare_bytes,
-        storable(etag) if etag else None, storable(modified) if modified else None,
+        storable(etag) if etag else None, storable(modified) if modified else None, content,
     )  # fmt: skip
+
+
+def _with_texts(duck: Any, staged: Any) -> Iterator[Any]:
+    """Visits with what is known of the main text they found: that of the page, where its content is still the same."""
+    duck.register("staged_visits", staged)
+    sql = """SELECT v.*, k.text_checksum, k.simhash FROM staged_visits v
+             LEFT JOIN keys k ON k.page_id = v.page_id AND k.checksum = v.content ORDER BY v.visit"""
+    found = list(batches(duck, sql))
+    duck.unregister("staged_visits")
+    for batch in found:  # in the types of the old rows, which stand before them
+        columns = [batch.column(each.name).cast(each.type) for each in VISITS.schema]
+        yield pa.RecordBatch.from_arrays(columns, schema=VISITS.schema)
+
+
+def _first(some: Iterator[Any], rows: int) -> Iterator[Any]:
+    """The first rows of some batches."""
+    for batch in some:
+        if rows > 0:
+            yield batch.slice(0, rows)
+        rows -= batch.num_rows
 
 
 def prepare_unfetched(duck: Any, work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]) -> int:

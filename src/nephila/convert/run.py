@@ -158,7 +158,7 @@ class _Conversion:
     def _list(self, duck: Any, sites: dict[int, SiteRow], site_ids: dict[int, SiteIds]) -> None:
         for reader in self._readers:
             converted = self._ids.converted_visit(reader.slot)
-            prepare_visits(self._work, reader, self._ids, sites, site_ids, converted)
+            prepare_visits(duck, self._work, reader, self._ids, sites, site_ids, converted)
         prepare_unfetched(duck, self._work, self._readers, sites)
         prepare_seeds(self._work, self._readers, self._ids, site_ids)
         prepare_archive_files(self._work, self._readers)

@@ -22,9 +22,12 @@ _KEYS: Final = [
     for suffix in KEY_SUFFIXES
 ]
 
+TEXT_CHECKSUM: Final = pa.field("text_checksum", pa.binary(16))  # of the main text, as in `visits`
+
 PAGE_STAGE: Final = pa.schema(
     [
         *(field for field in PAGES.schema if field.name != "duplicate_of"),
+        TEXT_CHECKSUM,
         pa.field("inherits", pa.bool_(), nullable=False),  # a server said that nothing changed
         pa.field("is_home", pa.bool_(), nullable=False),
         *_KEYS,
@@ -44,6 +47,7 @@ LINK_STAGE: Final = pa.schema(
 KEYS: Final = pa.schema(
     [
         *(PAGES.schema.field(name) for name in ("page_id", "site_id", "domain_id", "checksum", "simhash")),
+        TEXT_CHECKSUM,
         pa.field("has_content", pa.bool_(), nullable=False),
         *_KEYS,
         pa.field("duplicate_of", pa.int64()),

@@ -271,6 +271,7 @@ class Agent:
             slowest=tuple(SlowSite(each.url, each.last_ms, each.waiting) for each in slowest if each.last_ms),
             out_of_room=any(slot.out_of_room for slot in self.slots.values()),
             suspensions=self._places.suspensions,
+            surprises=self._places.surprises,
         )
 
     def _committed(self, slot: Slot, group: Group, parcels: list[Parcel]) -> None:

@@ -431,7 +431,7 @@ class Coordinator:
             agents=lambda: [member.slots for member in self.members],
             open_sites=self.sites.leased,
             all_found=lambda: not self._looking_up and not self._located and not self.sites.new_sites(1, set()),
-            send=self._send_to_slot,
+            surprises=lambda: sum(each.surprises for each in self.progress()), send=self._send_to_slot,
         )  # fmt: skip
 
     async def _look_up(self, site: WaitingSite) -> None:

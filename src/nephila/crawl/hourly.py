@@ -1,4 +1,5 @@
-"""The coordinator's part of a policy: a new plan at each hour change, and when many sites have come (S2-12).
+"""The coordinator's part of a policy: a new plan at each hour change, when many sites have come (S2-12), and when
+servers that the plan had counted on have failed or slowed down (S2-17).
 
 Who plans is given from outside (`Planner`; no room imports another): it reads what the folder knows of open sites and
 of their hours, and says in which order they take places. The plan goes to the agents that hold the sites. It is
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from math import inf
 from typing import Final, Protocol
 
 from nephila.clock import Clock
@@ -22,6 +24,9 @@ FIRST_WITHIN_S: Final = 3.0
 
 NEW_SITES: Final = 0.1
 """A share of sites that the plan does not know makes a new one within the hour."""
+
+NOTED_WITHIN_S: Final = 600.0
+"""Simulated seconds from a surprise to the plan that reckons with it: agents have noted it by then, and others too."""
 
 PLANNED_SITES: Final = 100_000
 """Sites that are handed out ahead of their turn, so that there is something to choose from."""
@@ -41,7 +46,7 @@ class Hourly:
     def __init__(
         self, planner: Planner, clock: Clock, places: int, *,
         agents: Callable[[], list[tuple[int, ...]]], open_sites: Callable[[], int], all_found: Callable[[], bool],
-        send: Callable[[Serve], Awaitable[None]],
+        surprises: Callable[[], int], send: Callable[[Serve], Awaitable[None]],
     ) -> None:  # fmt: skip
         self._planner = planner
         self._clock = clock
@@ -49,6 +54,7 @@ class Hourly:
         self._agents = agents
         self._open_sites = open_sites
         self._all_found = all_found
+        self._surprises = surprises
         self._send = send
         self._parts: dict[int, Serve] = {}
         self.plans = 0
@@ -58,12 +64,14 @@ class Hourly:
         while waited_s < FIRST_WITHIN_S and not self._all_found():
             await asyncio.sleep(LOOK_EVERY_S / 10)
             waited_s += LOOK_EVERY_S / 10
-        hour, known = -1, 0
+        hour, known, surprises, replan_at = -1, 0, 0, inf
         while True:
             now = self._clock.now()
-            count = self._open_sites()
-            if int(now // HOUR_S) != hour or count > known * (1 + NEW_SITES):
-                hour, known = int(now // HOUR_S), max(count, 1)
+            count, surprised = self._open_sites(), self._surprises()
+            if surprised > surprises:
+                surprises, replan_at = surprised, min(replan_at, now + NOTED_WITHIN_S)
+            if int(now // HOUR_S) != hour or count > known * (1 + NEW_SITES) or now >= replan_at:
+                hour, known, replan_at = int(now // HOUR_S), max(count, 1), inf
                 await self._plan(now)
             left_s = (HOUR_S - self._clock.now() % HOUR_S) / self._clock.rate
             await asyncio.sleep(min(LOOK_EVERY_S, max(left_s, 0.001)))

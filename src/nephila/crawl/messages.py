@@ -190,6 +190,7 @@ class Progress(msgspec.Struct, frozen=True, tag="progress"):
     memory_growth_bytes: int = 0
     out_of_room: bool = False
     suspensions: int = 0  # sites that gave their place to another before they were complete
+    surprises: int = 0  # sites that failed, or slowed down, though the plan had counted on them
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):

@@ -65,6 +65,10 @@ class Places:
     def suspensions(self) -> int:
         return self._suspending.count
 
+    @property
+    def surprises(self) -> int:
+        return self._suspending.surprises
+
     def waits_for(self, site: int) -> bool:
         """Whether a site is among those that will get a place."""
         return site in self._queued

@@ -53,6 +53,7 @@ class CrawlReport:
     slowest: tuple[SlowestSite, ...] = ()
     plans: int = 0  # made in this run by a policy (S2-12)
     suspensions: int = 0  # sites that stopped in this run to go on at a better hour (S2-13)
+    surprises: int = 0  # sites that failed or slowed down suddenly, and were planned anew (S2-17)
     changes: tuple[str, ...] = field(default=())
 
 

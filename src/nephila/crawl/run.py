@@ -223,6 +223,7 @@ class _Shown:
             outside=totals.outside,
             plans=coordinator.hourly.plans if coordinator.hourly is not None else 0,
             suspensions=sum(progress.suspensions for progress in coordinator.progress()),
+            surprises=sum(progress.surprises for progress in coordinator.progress()),
             slowest=tuple(SlowestSite(site.url, site.last_ms, site.waiting) for site in slowest[:5]),
             changes=tuple(f"{change.name}: {change.before} -> {change.after}" for change in self._opened.changes),
         )

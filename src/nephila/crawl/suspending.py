@@ -41,6 +41,7 @@ class Suspending:
         self._turns = turns
         self._left_off: dict[int, LeftOff] = {}
         self.count = 0
+        self.surprises = 0
 
     def took_place(self, context: SiteContext) -> None:
         """A site came into memory, or a new hour began for one that is there."""
@@ -69,8 +70,10 @@ class Suspending:
             return False
         if context.in_flight or context.held_home is not None or not self._is_known(context, now):
             return False
-        used_up = now >= context.place_until
-        if used_up or context.slow_in_a_row >= SLOW_IN_A_ROW or context.asleep_until > now + SLEEPS_LONG_S:
+        surprising = context.slow_in_a_row >= SLOW_IN_A_ROW or context.asleep_until > now + SLEEPS_LONG_S
+        if surprising and not self._turns.has_had(context.number):
+            self.surprises += 1
+        if surprising or now >= context.place_until:
             self._turns.used_up(context.number)
         elif not context.leaving:
             return False
@@ -78,9 +81,10 @@ class Suspending:
 
     def _is_known(self, context: SiteContext, now: float) -> bool:
         """Whether it was compared with its neighbours, and has pages that those to come can be compared with (S0-9)."""
-        if context.compared and len(context.contents) >= ENOUGH_CONTENTS:
+        comparing = self._collecting.comparing[context.slot]
+        if context.compared and (comparing.rule != "content" or len(context.contents) >= ENOUGH_CONTENTS):
             return True
-        return context.asleep_until > now and self._collecting.comparing[context.slot].is_alone(context)
+        return context.asleep_until > now and comparing.is_alone(context)
 
     def answered(self, context: SiteContext) -> None:
         """One answer more: is it as quick as this hour usually is?"""

@@ -21,6 +21,17 @@ class VisitsOfRound:
     failed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class RequestsOfRound:
+    """All requests by what they were for; together they are what a round cost."""
+
+    revisits: int = 0
+    new_pages: int = 0
+    further_tries: int = 0
+    robots: int = 0
+    samples: int = 0  # to compare sites with each other
+
+
 _COUNT = """
 WITH last AS (SELECT site, hash, max(visit) AS visit FROM visits WHERE visit > ? AND role = 'page' GROUP BY site, hash)
 SELECT count(*), coalesce(sum(changed = 1), 0), coalesce(sum(changed = 0), 0),
@@ -31,6 +42,28 @@ FROM last JOIN visits v USING (visit) JOIN pages p ON p.site = last.site AND p.h
 WHERE EXISTS (SELECT 1 FROM visits o
               WHERE o.site = last.site AND o.hash = last.hash AND o.visit <= ? AND o.role = 'page')
 """
+
+
+_REQUESTS = """
+WITH asked AS (
+    SELECT role, count(*) AS times, EXISTS (
+        SELECT 1 FROM visits o WHERE o.site = v.site AND o.hash = v.hash AND o.visit <= ? AND o.role = 'page') AS before
+    FROM visits v WHERE visit > ? GROUP BY role, site, hash)
+SELECT coalesce(sum(role = 'page' AND before), 0), coalesce(sum(role = 'page' AND NOT before), 0),
+       coalesce(sum(CASE WHEN role = 'page' THEN times - 1 END), 0),
+       coalesce(sum(CASE WHEN role = 'robots' THEN times END), 0),
+       coalesce(sum(CASE WHEN role NOT IN ('page', 'robots') THEN times END), 0)
+FROM asked
+"""
+
+
+def requests_since(folder: CrawlFolder, before: dict[int, int]) -> RequestsOfRound:
+    """Requests since then, by what they were for."""
+    sums = [0] * len(fields(RequestsOfRound))
+    for slot in _slots(folder):
+        since = before.get(slot, 0)
+        sums = [total + value for total, value in zip(sums, _ask(folder, slot, _REQUESTS, (since, since)), strict=True)]
+    return RequestsOfRound(*sums)
 
 
 def last_visits(folder: CrawlFolder) -> dict[int, int]:
@@ -58,6 +91,20 @@ def url_of(folder: CrawlFolder, slot: int, site: int, key: int) -> str:
         finally:
             reader.close()
     return "" if row is None else str(row[0])
+
+
+def slot_of(folder: CrawlFolder, site: str) -> tuple[int, int] | None:
+    """The coordinator's number of a site, and its slot; None where it has none."""
+    path = folder.coordinator_database
+    if not path.exists():
+        return None
+    with database_errors(path):
+        reader = open_reader(path)
+        try:
+            row = reader.execute("SELECT site, slot FROM sites WHERE url = ?", (site,)).fetchone()
+        finally:
+            reader.close()
+    return None if row is None or row[1] is None else (int(row[0]), int(row[1]))
 
 
 def _slots(folder: CrawlFolder) -> list[int]:

@@ -20,7 +20,15 @@ from nephila.crawl.run import Opened, run
 from nephila.crawl.seeds import SeedList
 from nephila.crawl.setup import make_clock, strip_rules
 from nephila.crawl.totals import Totals, read_totals
-from nephila.crawl.visited import VisitsOfRound, last_visits, url_of, visits_since
+from nephila.crawl.visited import (
+    RequestsOfRound,
+    VisitsOfRound,
+    last_visits,
+    requests_since,
+    slot_of,
+    url_of,
+    visits_since,
+)
 from nephila.engine import Engine
 from nephila.errors import NephilaError
 from nephila.jobs.planned import make_planner
@@ -28,7 +36,7 @@ from nephila.jobs.refine import Refined
 from nephila.records import Outcome
 from nephila.refresh.due import read_freshness, when_due
 from nephila.refresh.ledger import Array, OlderFolderError
-from nephila.refresh.run import read_standings
+from nephila.refresh.run import PageKey
 from nephila.refresh.run import run as plan_round
 from nephila.shown import DuePage, Freshness
 from nephila.store.folder import CrawlFolder
@@ -66,6 +74,9 @@ class RoundReport:
     failed: int
     new_pages: int
     requests: int
+    robots_requests: int  # they and the two below come on top of the budget
+    further_tries: int
+    samples: int
     received_bytes: int
     freshness_before: float  # expected
     seconds: float
@@ -103,10 +114,10 @@ def refresh(
     # Which hours are good for a site is the schedule's to say, also in a round (J-2).
     round_ = Round(head.number, head.new_pages)
     crawled = run(of_round, SeedList((), ()), engine, agents, show, make_planner(of_round), round_)
-    found = visits_since(folder, before)
+    found, asked = visits_since(folder, before), requests_since(folder, before)
     if crawled.how != "interrupted":
         write_head(folder, replace(head, ended_at=make_clock(config).now()))
-    return _report(head, crawled, found, resumed=resumed, seconds=round(time.monotonic() - started, 3))
+    return _report(head, crawled, found, asked, resumed=resumed, seconds=round(time.monotonic() - started, 3))
 
 
 def _requests(config: Config, totals: Totals, budget: Budget) -> int:
@@ -137,13 +148,15 @@ def _for_round(opened: Opened, totals: Totals, budget: Budget) -> Opened:
 
 
 def _report(
-    head: PlanHead, crawled: CrawlReport, found: VisitsOfRound, *, resumed: bool, seconds: float
-) -> RoundReport:
+    head: PlanHead, crawled: CrawlReport, found: VisitsOfRound, asked: RequestsOfRound, *, resumed: bool,
+    seconds: float,
+) -> RoundReport:  # fmt: skip
     return RoundReport(
         round=head.number, policy=head.policy, how=crawled.how, resumed=resumed, planned=head.rows,
         candidates=head.candidates, visited=found.visited, changed=found.changed, unchanged=found.unchanged,
         not_modified=found.not_modified, missing=found.missing, gone=found.gone, failed=found.failed,
-        new_pages=crawled.run_pages, requests=crawled.run_requests, received_bytes=crawled.run_bytes,
+        new_pages=crawled.run_pages, requests=crawled.run_requests, robots_requests=asked.robots,
+        further_tries=asked.further_tries, samples=asked.samples, received_bytes=crawled.run_bytes,
         freshness_before=round(head.freshness, 4), seconds=seconds,
     )  # fmt: skip
 
@@ -154,11 +167,12 @@ def when(config: Config, folder: CrawlFolder, url: str) -> DuePage | None:
     if isinstance(normal, Refusal):
         return None
     site, path = split(normal)
-    number = next((each.number for each in read_standings(folder).values() if each.url == site), None)
-    if number is None:
+    found = slot_of(folder, site)
+    if found is None:
         return None
+    page = PageKey(found[1], found[0], site, url_hash(path))
     with suppress(OlderFolderError):  # a story can be told without its end
-        return when_due(config.refresh, folder, number, url_hash(path), make_clock(config).now())
+        return when_due(config.refresh, folder, page, make_clock(config).now())
     return None
 
 

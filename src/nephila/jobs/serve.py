@@ -21,6 +21,7 @@ from nephila.crawl.timeline import TimelineReader
 from nephila.crawl.why import why
 from nephila.errors import NephilaError
 from nephila.rank.report import RankReport
+from nephila.search.noting import noted, opened
 from nephila.search.results import Hit, pieces
 from nephila.search.searching import Searcher
 from nephila.serve.remembering import Remembered
@@ -115,6 +116,7 @@ def make_sources(folder: CrawlFolder, config: Config) -> Sources:
         url=lambda url: msgspec.convert(why(folder, config, url), UrlShown, from_attributes=True),
         copy=lambda url: kept_copy(folder, config, url),
         search=Searching(folder, config),
+        opened=lambda query, url: opened(config.search, folder, query, url, time.time()),
         ranks=lambda: _ranks(folder),
         statistics=Remembered(lambda: read_statistics(folder), STATISTICS_HOLD_S),
         report=lambda: _report(folder),
@@ -210,7 +212,8 @@ class Searching:
         self._searcher: Searcher | None = None
 
     def __call__(self, asked: Asked) -> Found:
-        results = self._open().search(asked.text, asked.page, everything=asked.show_all, explain=asked.explain)
+        found = self._open().search(asked.text, asked.page, everything=asked.show_all, explain=asked.explain)
+        results = noted(self._config, self._folder, found, time.time())
         return Found(
             asked.text, results.page, tuple(map(_hit, results.hits)), results.total, results.has_more,
             results.given_way, results.remarks, results.seconds,

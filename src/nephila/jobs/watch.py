@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from nephila.store.plan import WatchNote, read_plan, read_watch, write_watch
 
 DAY_S = 86_400.0
 INTERRUPTED = "interrupted"
+FOLLOWS = "brings tables, ranks and index up to date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,24 @@ def watch(
     how = "done"
 
     def note(doing: str, *, ended: bool = False) -> None:
-        write_watch(folder, WatchNote(clock.now(), doing, next_at, done, every_s, ended))
+        write_watch(folder, WatchNote(clock.now(), doing, next_at, done, every_s, ended, _requests(opened, every_s)))
 
+    def follow() -> None:
+        started = time.monotonic()
+        note(FOLLOWS)
+        refined = refine(config, folder, engine)
+        tell(
+            f"tables, ranks and index follow in {time.monotonic() - started:.1f} s: "
+            f"{refined.convert.extracted_pages:,} of {refined.convert.pages:,} pages were looked at"
+        )
+
+    if noted is not None and noted.doing == FOLLOWS and not noted.ended:
+        follow()  # it was killed on the way
     while rounds is None or done < rounds:
         note("waits for the next round")
         if next_at > clock.now():
-            tell(f"the next round begins in {_span((next_at - clock.now()) / clock.rate)}")
+            wait = _span((next_at - clock.now()) / clock.rate)
+            tell(f"the next round begins in {wait}, and makes up to {_requests(opened, every_s):,} visits")
         if _is_stopped_before(clock, next_at):
             how = INTERRUPTED
             break
@@ -77,8 +91,7 @@ def watch(
         done += 1
         found = f"{last.visited:,} visited, {last.changed:,} changed, {last.new_pages:,} new, {last.gone:,} gone"
         tell(f"round {last.round}: {found}")
-        note("brings tables, ranks and index up to date")
-        refine(config, folder, engine)
+        follow()
     note("does nothing", ended=True)
     return WatchReport(how, done, visited, changed, new_pages, requests, next_at, last)
 

@@ -94,6 +94,7 @@ class Stream(IntEnum):
     LIFE = 25
     HOLDER = 26
     AWAY = 27
+    TROUBLE = 28
 
 
 @lru_cache(maxsize=256)

@@ -27,6 +27,7 @@ from nephila.lab.names import Names
 from nephila.lab.pages import look_of, original, write_page
 from nephila.lab.paths import PAGES_AT_MOST, path_of, place_of
 from nephila.lab.skeleton import Skeleton, Skeletons
+from nephila.lab.troubles import DAY_S, is_down, slowed
 
 _DEPTHS: Final = {"survey": 5, "study": 9}
 _SLOW_NAME_S: Final = 2.0
@@ -139,6 +140,8 @@ class Web:
         card = self.cards.of(site)
         if address and address != card.address:
             return error_answer(404)
+        if self.lab.outages and self.is_down(site, now):
+            return Answer(Manner.RESET, 0, (), b"")
         if target == "/robots.txt":
             return robots_answer(card)
         place = place_of(card.paths, target, PAGES_AT_MOST, self.linker.book.path)
@@ -146,6 +149,10 @@ class Web:
         if place is None or skeleton is None:
             return error_answer(404)
         return self._page(card, skeleton, *place, now)
+
+    def is_down(self, site: int, now: float) -> bool:
+        """Whether a site is down at a moment, though it is a site that answers (`troubles`)."""
+        return is_down(self.lab.seed, site, int((now - self.clock_origin) // DAY_S), self.lab.outages)
 
     def generation(self, card: Card, skeleton: Skeleton, page: int, now: float) -> int:
         """Of the URL at a page's place now."""
@@ -202,6 +209,8 @@ class Web:
     def _page(self, card: Card, skeleton: Skeleton, page: int, generation: int, now: float) -> Answer:
         fate = self.fate(card, skeleton, page, now, generation)
         wait_s = delay_s(self.lab.seed, card.site, page, self.lab.delay, now) if self.lab.delay else 0.0
+        if self.lab.slumps:
+            wait_s *= slowed(self.lab.seed, card.site, now - self.clock_origin, self.lab.slumps)
         if fate is Fate.OK:
             return self._whole(card, skeleton, page, generation, now, wait_s)
         return self._fault(card, skeleton, page, fate, generation, now, wait_s)

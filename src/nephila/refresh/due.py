@@ -6,36 +6,66 @@ A page is due when its score reaches the price of the last plan: what the last v
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
 
 from nephila.config.sections import Refresh
-from nephila.refresh.ledger import Array
+from nephila.refresh.columns import Columns, Floats
+from nephila.refresh.ledger import Array, Ledger
 from nephila.refresh.planning import expected_fresh
-from nephila.refresh.policies.policy import about, due_days
-from nephila.refresh.run import Known, gather, make_policy
+from nephila.refresh.policies.policy import Policy, about, due_days
+from nephila.refresh.run import Known, PageKey, gather, gather_one, make_policy
 from nephila.shown import DuePage, Freshness, SiteFreshness
 from nephila.store.folder import CrawlFolder
 from nephila.store.plan import PlanHead, read_plan
+from nephila.store.search_log import count_of_one
 
 UrlsOf = Callable[[Array, Array, Array], list[str]]
 """Looks the URLs of a few pages up: slots, sites and hashes go in."""
 
 _DAY_S: Final = 86_400.0
 _SOON: Final = 10
+_UNLIKE_OTHERS: Final = 0.2
+"""From so much on a page's weight is worth a word."""
+
 _PRICED: Final = 200_000
 """Pages that a price is estimated from where nothing was planned yet."""
 
 
-def when_due(config: Refresh, folder: CrawlFolder, site: int, key: int, now: float) -> DuePage | None:
-    """One page, by the coordinator's number of its site and the hash of its path; None where it was never asked."""
-    known = gather(config, folder, now)
-    place = np.flatnonzero((known.ledger.site == site) & (known.ledger.hash == key))
-    if not len(place):
+def when_due(config: Refresh, folder: CrawlFolder, page: PageKey, now: float) -> DuePage | None:
+    """One page, looked up alone by the figures of the last plan; None where it was never asked.
+
+    Where no plan was made by these settings, all pages are looked at, because the price of a visit is theirs.
+    """
+    head = read_plan(folder)
+    if (
+        head is None
+        or head.terms is None
+        or not head.rows
+        or (head.policy, head.change) != (config.policy, config.change)
+    ):
+        known = gather(config, folder, now)
+        place = np.flatnonzero((known.ledger.site == page.site) & (known.ledger.hash == page.hash))
+        if not len(place):
+            return None
+        policy, settled, price = _terms(config, known, head, now)
+        one = known.columns.some(place[:1])
+        return _due_pages(policy, known.ledger.at(place[:1]), one, _at(settled, place[:1]), price, now, [""])[0]
+    ledger, columns = gather_one(config, folder, head, page, now)
+    if not len(ledger):
         return None
-    return _due_pages(config, known, place[:1], read_plan(folder), now, [""])[0]
+    policy = make_policy(config, head.hour)
+    found = _due_pages(policy, ledger, columns, policy.settle(columns, head.terms), head.price, now, [""])[0]
+    said = _searched(folder, int(ledger.page_id[0])) if head.mean_interest and config.search_weight else ""
+    return replace(found, sentence=f"{found.sentence}{said}")
+
+
+def _searched(folder: CrawlFolder, page_id: int) -> str:
+    shown, opened = count_of_one(folder, page_id)
+    return f"; shown to searchers {shown:,} times and opened {opened:,} times of late" if shown else ""
 
 
 def read_freshness(config: Refresh, folder: CrawlFolder, now: float, urls: UrlsOf) -> Freshness | None:
@@ -44,7 +74,8 @@ def read_freshness(config: Refresh, folder: CrawlFolder, now: float, urls: UrlsO
     if not len(known.ledger):
         return None
     head = read_plan(folder)
-    due = _due(config, known, head, now)
+    policy, settled, price = _terms(config, known, head, now)
+    due = due_days(policy, known.columns, settled, price, now / _DAY_S)
     now_day = now / _DAY_S
     waits = known.ledger.planned | known.ledger.waits
     ahead = np.where(waits, now_day, due) - now_day
@@ -55,6 +86,8 @@ def read_freshness(config: Refresh, folder: CrawlFolder, now: float, urls: UrlsO
     return Freshness(
         now=now,
         policy=config.policy,
+        change=config.change,
+        searched=bool(known.scale.mean_interest and config.search_weight),
         pages=len(known.ledger),
         reseen=int((known.ledger.visits > 0).sum()),
         planned=int(known.ledger.planned.sum()),
@@ -65,19 +98,27 @@ def read_freshness(config: Refresh, folder: CrawlFolder, now: float, urls: UrlsO
         round=0 if head is None else head.number,
         round_ended=head is None or head.ended_at is not None,
         by_day=tuple(int(((ahead > day) & (ahead <= day + 1)).sum()) for day in range(14)),
-        soon=tuple(_due_pages(config, known, soon, head, now, names)),
+        soon=tuple(
+            _due_pages(policy, known.ledger.at(soon), known.columns.some(soon), _at(settled, soon), price, now, names)
+        ),
         sites=_by_site(known, fresh, ahead),
     )
 
 
-def _price(config: Refresh, known: Known, head: PlanHead | None, now: float) -> float:
+def _terms(config: Refresh, known: Known, head: PlanHead | None, now: float) -> tuple[Policy, Floats | None, float]:
+    """The policy, what it settles for each page, and the price of a visit."""
+    policy = make_policy(config, known.hour)
+    settled = policy.settle(known.columns, policy.terms(known.columns, config.per_day * len(known.columns)))
+    return policy, settled, _price(config, policy, known, head, now)
+
+
+def _price(config: Refresh, policy: Policy, known: Known, head: PlanHead | None, now: float) -> float:
     """That of the last plan; else the one at which `per_day` visits a day are bought."""
     if head is not None and head.policy == config.policy and head.rows:
         return head.price
-    policy = make_policy(config)
     some = known.columns.some(np.arange(min(len(known.columns), _PRICED)))
     wanted = config.per_day * len(some)
-    settled = policy.settle(some, wanted)
+    settled = policy.settle(some, policy.terms(some, wanted))
     scores = policy.scores(some, now / _DAY_S, settled)
     low, high = 0.0, float(scores.max(initial=1.0)) * 1e3 + 1.0
     for _ in range(30):
@@ -90,31 +131,28 @@ def _price(config: Refresh, known: Known, head: PlanHead | None, now: float) -> 
     return high
 
 
-def _due(config: Refresh, known: Known, head: PlanHead | None, now: float) -> Array:
-    policy = make_policy(config)
-    settled = policy.settle(known.columns, config.per_day * len(known.columns))
-    return due_days(policy, known.columns, settled, _price(config, known, head, now), now / _DAY_S)
+def _at(settled: Floats | None, places: Array) -> Floats | None:
+    return None if settled is None else settled[places]
 
 
 def _due_pages(
-    config: Refresh, known: Known, places: Array, head: PlanHead | None, now: float, urls: list[str]
+    policy: Policy, ledger: Ledger, columns: Columns, settled: Floats | None, price: float, now: float, urls: list[str]
 ) -> list[DuePage]:
-    policy = make_policy(config)
-    settled = policy.settle(known.columns, config.per_day * len(known.columns))
-    some = known.columns.some(places)
-    of_some = None if settled is None else settled[places]
-    due = due_days(policy, some, of_some, _price(config, known, head, now), now / _DAY_S)
+    """A few pages, each with its sentence; all rows are those of these pages alone."""
+    due = due_days(policy, columns, settled, price, now / _DAY_S)
     pages = []
-    for number, place in enumerate(places):
-        one = some.some(np.array([number]))
-        why = policy.explain(one, None if of_some is None else of_some[number : number + 1])
-        last_at = float(known.ledger.last_day[place]) * _DAY_S
-        due_at = float(due[number]) * _DAY_S if np.isfinite(due[number]) else None
-        planned = bool(known.ledger.planned[place])
-        said = sentence(why, last_at, due_at, now, planned=planned)
+    for place, url in enumerate(urls):
+        one = columns.some(np.array([place]))
+        why = policy.explain(one, _at(settled, np.array([place])))
+        last_at = float(ledger.last_day[place]) * _DAY_S
+        due_at = float(due[place]) * _DAY_S if np.isfinite(due[place]) else None
+        weight = float(one.weight[0])
+        if abs(weight - 1) >= _UNLIKE_OTHERS:
+            why += f", weighs {weight:.2g} times a mean page"
+        said = sentence(why, last_at, due_at, now, planned=bool(ledger.planned[place]))
         rate = max(float(one.mean_rate[0]), 1e-12)
-        visits, changed = int(known.ledger.visits[place]), int(known.ledger.changed_visits[place])
-        pages.append(DuePage(urls[number], due_at, last_at, 1 / rate, visits, changed, said))
+        visits, changed = int(ledger.visits[place]), int(ledger.changed_visits[place])
+        pages.append(DuePage(url, due_at, last_at, 1 / rate, visits, changed, weight, said))
     return pages
 
 

@@ -42,6 +42,7 @@ class Trial:
     policies: tuple[str, ...]
     steps_per_day: int
     histories: str = ""
+    history_days: float | None = None  # learnt from before anything is measured; None: the first third
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Tried:
     measured: Measured
     pages: int
     days: float
+    history_days: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Line:
     objective: float
     standard_error: float
     of_oracle: float
+    history_days: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Saving:
 class SimulationReport:
     pages: int
     days: float
-    warm_up_days: float
+    warm_up_days: float  # of the first web; every line has its own
     webs: int
     source: str
     lines: tuple[Line, ...]
@@ -108,15 +111,17 @@ def try_all(trial: Trial) -> tuple[list[Tried], float]:
         else draw_web(trial.pages, trial.days, trial.scenario, trial.seed)
     )
     weighings = WEIGHINGS[:1] if trial.histories else WEIGHINGS
+    warm_up = web.days * _WARM_UP_SHARE if trial.history_days is None else trial.history_days
     found = []
     for budget in trial.budgets:
         for policy in trial.policies:
             before: Measured | None = None
             for weighing in weighings:
                 if before is None or policy not in _BLIND_TO_WEIGHT:
-                    warm_up = web.days * _WARM_UP_SHARE
                     before = simulate(web, policy, budget, weighing, warm_up, trial.steps_per_day)
-                found.append(Tried(trial.scenario, weighing, budget, policy, before, len(web), web.days))
+                found.append(
+                    Tried(trial.scenario, weighing, budget, policy, before, len(web), web.days, round(warm_up, 1))
+                )
     return found, time.process_time() - started
 
 
@@ -134,18 +139,18 @@ def run(
     first = tried[0]
     source = trials[0].histories or "drawn by S1's figures (CHECKLIST 4.6)"
     return SimulationReport(
-        first.pages, round(first.days, 1), round(first.days * _WARM_UP_SHARE, 1), len(trials), source, lines,
+        first.pages, round(first.days, 1), first.history_days, len(trials), source, lines,
         tuple(_savings(lines)), round(time.monotonic() - started, 1), round(cpu_s, 1),
     )  # fmt: skip
 
 
 def _lines(tried: Iterable[Tried]) -> Iterable[Line]:
-    cells: dict[tuple[str, str, float, str], list[Measured]] = defaultdict(list)
+    cells: dict[tuple[str, str, float, str, float], list[Measured]] = defaultdict(list)
     for each in tried:
-        cells[each.scenario, each.weighing, each.budget, each.policy].append(each.measured)
-    for (scenario, weighing, budget, policy), found in cells.items():
+        cells[each.scenario, each.weighing, each.budget, each.policy, each.history_days].append(each.measured)
+    for (scenario, weighing, budget, policy, history), found in cells.items():
         objective = _objective(weighing, found)
-        oracle = _objective(weighing, cells.get((scenario, weighing, budget, ORACLE), []))
+        oracle = _objective(weighing, cells.get((scenario, weighing, budget, ORACLE, history), []))
         spread = float(np.std(objective, ddof=1)) if len(objective) > 1 else 0.0
         means = {
             name: round(float(np.mean([getattr(each, name) for each in found])), 5)
@@ -154,7 +159,7 @@ def _lines(tried: Iterable[Tried]) -> Iterable[Line]:
         yield Line(
             scenario, weighing, budget, policy, **means, objective=round(float(np.mean(objective)), 5),
             standard_error=round(spread / len(found) ** 0.5, 5),
-            of_oracle=round(float(np.mean(objective) / np.mean(oracle)), 4) if oracle else 0.0,
+            of_oracle=round(float(np.mean(objective) / np.mean(oracle)), 4) if oracle else 0.0, history_days=history,
         )  # fmt: skip
 
 
@@ -163,7 +168,9 @@ def _objective(weighing: str, found: Iterable[Measured]) -> list[float]:
 
 
 def _savings(lines: Sequence[Line]) -> Iterable[Saving]:
-    """By interpolation between the budgets that were tried."""
+    """By interpolation between the budgets that were tried; of one length of history alone."""
+    if len({line.history_days for line in lines}) > 1:
+        return
     for scenario, weighing in dict.fromkeys((line.scenario, line.weighing) for line in lines):
         some = [line for line in lines if (line.scenario, line.weighing) == (scenario, weighing)]
         daily = next((line.objective for line in some if line.policy == "uniform" and line.budget == 1.0), None)

@@ -114,6 +114,19 @@ def read_ledger(folder: CrawlFolder, slot: int, *, keeps: bool = False) -> Ledge
     return ledger
 
 
+def read_entry(folder: CrawlFolder, slot: int, site: int, key: int) -> Ledger:
+    """One page as it is now, looked up by its key; empty where it was never requested."""
+    database = folder.agent_database(slot)
+    with database_errors(database):
+        reader: Any = open_reader(database)
+        try:
+            sql = f"{_select(reader, folder)} WHERE p.site = ? AND p.hash = ? AND {_ASKED}"
+            rows = reader.execute(sql, (site, key)).fetchall()
+        finally:
+            reader.close()
+    return _ledger(rows) if rows else Ledger.empty()
+
+
 def ledger_file(folder: CrawlFolder, slot: int) -> Path:
     return folder.state / "refresh" / f"agent-{slot:02}.npz"
 

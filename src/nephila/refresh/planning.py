@@ -14,7 +14,7 @@ import numpy as np
 from nephila.refresh.columns import START_INTERVAL_DAYS, Columns, Floats
 from nephila.refresh.ledger import Array, Ledger
 from nephila.refresh.policies.nutch import LEAST_DAYS, LONGER, MOST_DAYS, SHORTER
-from nephila.refresh.policies.policy import Policy
+from nephila.refresh.policies.policy import Policy, Terms
 from nephila.refresh.rates import learn
 
 _LEAST_WAIT_DAYS: Final = 60 / 86_400
@@ -66,11 +66,11 @@ def _turned(ledger: Ledger, today: int) -> Array:
 
 
 def choose(
-    policy: Policy, ledger: Ledger, columns: Columns, now_day: float, budget: int, per_day: float,
+    policy: Policy, ledger: Ledger, columns: Columns, now_day: float, budget: int, terms: Terms,
     former_price: float | None, per_site: int | None, asleep: frozenset[int],
 ) -> Chosen:  # fmt: skip
-    """The plan. `per_day` is the visits per day over all pages that policies with rates of visits reckon with."""
-    settled = policy.settle(columns, per_day)
+    """The plan; `terms` are the policy's, for all pages."""
+    settled = policy.settle(columns, terms)
     scores = _scores(policy, columns, now_day, settled)
     free = ~ledger.waits & ~ledger.planned & (now_day - ledger.last_day >= _LEAST_WAIT_DAYS)
     freshness = _freshness(columns, now_day)

@@ -24,12 +24,17 @@ _ROUNDS: Final = 15
 _DEPTHS: Final = 16
 
 
-def priors(ledger: Ledger, suffixes: dict[int, str], model: ChangeModel | None) -> tuple[Floats, Floats]:
-    """Shape and rate of each page's Gamma prior; `suffixes` by site."""
+Fitted = tuple[tuple[int, float, float], ...]
+"""(link kinds, shape, rate) of priors that the pages' own histories told; kinds −1 stand for all. Later ones win."""
+
+
+def priors(ledger: Ledger, suffixes: dict[int, str], model: ChangeModel | None) -> tuple[Floats, Floats, Fitted]:
+    """Shape and rate of each page's Gamma prior, and which of them were fitted; `suffixes` by site."""
     shape, rate = _by_model(ledger, suffixes, model or S1_STUDY)
     seen = np.flatnonzero(ledger.visits > 0)
     if len(seen) < FITTED_FROM:
-        return shape, rate
+        return shape, rate, ()
+    all_fitted = []
     chance = np.random.default_rng(0)
     groups = [seen, *(seen[ledger.kinds[seen] == number] for number in range(len(KINDS)))]
     for number, group in enumerate(groups):
@@ -41,8 +46,25 @@ def priors(ledger: Ledger, suffixes: dict[int, str], model: ChangeModel | None) 
         )
         start = (float(np.median(shape[some])), float(np.median(rate[some])))
         fitted = fit_prior(changes, changed_days, still, start, _ROUNDS)
-        which = np.ones(len(ledger), bool) if number == 0 else ledger.kinds == number - 1
-        shape[which], rate[which] = fitted
+        all_fitted.append((number - 1, *fitted))
+        shape, rate = _lay_over(ledger, shape, rate, all_fitted[-1])
+    return shape, rate, tuple(all_fitted)
+
+
+def priors_as_fitted(
+    ledger: Ledger, suffixes: dict[int, str], model: ChangeModel | None, fitted: Fitted
+) -> tuple[Floats, Floats]:
+    """The same for a few pages, by what was fitted to all of them before."""
+    shape, rate = _by_model(ledger, suffixes, model or S1_STUDY)
+    for each in fitted:
+        shape, rate = _lay_over(ledger, shape, rate, each)
+    return shape, rate
+
+
+def _lay_over(ledger: Ledger, shape: Floats, rate: Floats, fitted: tuple[int, float, float]) -> tuple[Floats, Floats]:
+    kinds, new_shape, new_rate = fitted
+    which = np.ones(len(ledger), bool) if kinds < 0 else ledger.kinds == kinds
+    shape[which], rate[which] = new_shape, new_rate
     return shape, rate
 
 

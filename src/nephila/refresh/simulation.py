@@ -21,7 +21,7 @@ from nephila.refresh.columns import Columns, Flags, Floats, Whole
 from nephila.refresh.policies import POLICIES
 from nephila.refresh.policies.index import index_value
 from nephila.refresh.policies.nutch import after_visit
-from nephila.refresh.policies.policy import since_last
+from nephila.refresh.policies.policy import Policy, since_last
 from nephila.refresh.rates import fit_prior, learn
 from nephila.refresh.webs import KINDS, ChangingWeb
 from nephila.store.change_log import HALF_LIFE_DAYS
@@ -109,9 +109,9 @@ def simulate(
             columns.turn_to(today)
             if learns and today % _REFIT_DAYS == 0:
                 _refit(columns, web, by_kind=name == BY_KIND)
-            settled = policy.settle(columns, budget * pages)
+            settled = _settled(policy, columns, budget * pages)
         elif settled is None:
-            settled = policy.settle(columns, budget * pages)
+            settled = _settled(policy, columns, budget * pages)
         credit += budget * pages * step_s
         count = int(credit)
         if not count:
@@ -128,8 +128,12 @@ def simulate(
         if learns:
             learn(columns, chosen)
         if settled is not None and name.startswith("groups"):
-            settled[chosen] = policy.settle(columns, budget * pages)[chosen]  # type: ignore[index]
+            settled[chosen] = _settled(policy, columns, budget * pages)[chosen]  # type: ignore[index]
     return copies.measured(web.days)
+
+
+def _settled(policy: Policy, columns: Columns, budget_per_day: float) -> Floats | None:
+    return policy.settle(columns, policy.terms(columns, budget_per_day))
 
 
 def _record(columns: Columns, chosen: Whole, changed: Flags, now: float) -> None:

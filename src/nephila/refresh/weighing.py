@@ -1,11 +1,17 @@
-"""What a page weighs: by its rank, as far as `refresh.rank_weight` says, and by whether it has a content.
+"""What a page weighs: by its rank, by what users search for, and by whether it has a content.
 
-Ranks are spread over many powers of ten, so they count by their share mixed with an equal share: weight =
-(1 − w) + w · rank / mean rank. Redirects and errors are looked at again too, seldom.
+Ranks are spread over many powers of ten, so they count by their share mixed with an equal share; what users were shown
+and opened (`search.log`) is mixed in where there is such a log:
+
+    weight = (1 − s) · (1 − w + w · rank / mean rank) + s · interest / mean interest
+
+with w = refresh.rank_weight and s = refresh.search_weight (0 without a log). Its mean is 1 over pages with a content.
+Redirects and errors are looked at again too, seldom.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,24 +19,56 @@ import numpy as np
 from nephila.refresh.columns import Floats
 from nephila.refresh.ledger import Array
 from nephila.store.folder import CrawlFolder
-from nephila.store.tables.parts import batches_of
+from nephila.store.search_log import read_interest
+from nephila.store.tables.parts import batches_of, values_where
 
 REDIRECT_WEIGHT: Final = 0.1
 ERROR_WEIGHT: Final = 0.02
 
 
-def weights(code: Array, page_id: Array, ranks: Array | None, rank_weight: float) -> Floats:
-    """One weight per page; of pages without a rank that of the lowest."""
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a mean page has; 0: nothing of the kind is known."""
+
+    mean_rank: float = 0.0
+    mean_interest: float = 0.0
+
+
+def weights(
+    code: Array, page_id: Array, ranks: Array | None, rank_weight: float, interest: Array | None = None,
+    search_weight: float = 0.0,
+) -> tuple[Floats, Scale]:  # fmt: skip
+    """One weight per page, and the scale; `ranks` and `interest` are by page id, of others they are 0."""
+    scale = Scale(
+        float(ranks[ranks > 0].mean()) if ranks is not None and (ranks > 0).any() else 0.0,
+        float(interest.sum()) / max(1, int(((code >= 200) & (code < 300)).sum())) if interest is not None else 0.0,
+    )
+    return weigh(code, _of(page_id, ranks), _of(page_id, interest), scale, rank_weight, search_weight), scale
+
+
+def weigh(
+    code: Array, rank: Floats, interest: Floats, scale: Scale, rank_weight: float, search_weight: float
+) -> Floats:
+    """The weights of some pages, on the scale of all."""
     weight = np.full(len(code), ERROR_WEIGHT, np.float32)
     weight[(code >= 300) & (code < 400)] = REDIRECT_WEIGHT
     weight[(code >= 200) & (code < 300)] = 1.0
-    if ranks is None or not len(ranks) or rank_weight == 0:
-        return weight
-    mean = float(ranks[ranks > 0].mean()) if (ranks > 0).any() else 1.0
-    known = (page_id >= 0) & (page_id < len(ranks))
-    own = np.where(known, ranks[np.where(known, page_id, 0)], 0.0) / mean
-    weight *= (1 - rank_weight + rank_weight * own).astype(np.float32)
+    if scale.mean_rank and rank_weight:
+        mixed = 1 - rank_weight + rank_weight * rank / scale.mean_rank
+    else:
+        mixed = np.ones(len(code), np.float32)
+    if scale.mean_interest and search_weight:
+        mixed = (1 - search_weight) * mixed + search_weight * interest / scale.mean_interest
+    weight *= mixed.astype(np.float32)
     return weight
+
+
+def _of(page_id: Array, by_id: Array | None) -> Floats:
+    if by_id is None or not len(by_id):
+        return np.zeros(len(page_id), np.float32)
+    known = (page_id >= 0) & (page_id < len(by_id))
+    result: Floats = np.where(known, by_id[np.where(known, page_id, 0)], np.float32(0))
+    return result
 
 
 def read_ranks(folder: CrawlFolder) -> Array | None:
@@ -42,9 +80,28 @@ def read_ranks(folder: CrawlFolder) -> Array | None:
     for batch in batches_of(path, ["page_id", "rank"]):
         ids.append(batch.column(0).to_numpy())
         ranks.append(batch.column(1).to_numpy())
-    if not ids:
+    return _by_id(np.concatenate(ids), np.concatenate(ranks)) if ids else None
+
+
+def rank_of(folder: CrawlFolder, page_id: int) -> float:
+    """The rank of one page, 0 where it has none: of the file only what may hold it is read."""
+    path = folder.rank / "ranks.parquet"
+    if page_id < 0 or not path.exists():
+        return 0.0
+    found = values_where(path, "rank", "page_id", page_id)
+    return float(found[0]) if found else 0.0
+
+
+def read_interests(folder: CrawlFolder) -> Array | None:
+    """What users look for, by page id; None where no search was logged."""
+    found = read_interest(folder)
+    if not found:
         return None
-    page, rank = np.concatenate(ids), np.concatenate(ranks)
+    page, interest = zip(*found, strict=True)
+    return _by_id(np.array(page), np.array(interest))
+
+
+def _by_id(page: Array, value: Array) -> Array:
     by_id = np.zeros(int(page.max(initial=-1)) + 1, np.float32)
-    by_id[page] = rank
+    by_id[page] = value
     return by_id

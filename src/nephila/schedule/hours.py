@@ -10,9 +10,9 @@ in a time that never was watched follows the day's common shape, and a site that
 `confidence` is n / (n + CALM).
 
 Load is what the belief is slower than the quickest answers there are: 1 - quickest / latency, made larger by failures
-(no answer, 429, 5xx), and smaller by the share of the hour in which our own requests were under way when it was
-measured (S2-17). A site whose latest hour was not as believed is expected to go on like that, half as much with each
-hour that passes.
+(no answer, 429, 5xx), and smaller by what our own requests added while it was measured (S2-17): one under way is a load
+of OWN_LOAD, which counts for the share of the hour in which there was one. A site whose latest hour was not as believed
+is expected to go on like that, half as much with each hour that passes.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ CALM: Final = 2.0
 NEAR: Final = 6.0
 _AROUND: Final = ((1, 1.0), (2, 0.5), (3, 0.25))  # hours away, and what their answers weigh
 QUICK_SHARE: Final = 0.05
+OWN_LOAD: Final = 0.05
+"""What one request under way adds to a server's load (CHECKLIST 3)."""
+
 FRESH_HOURS: Final = 3
 MOST_LOAD: Final = 0.99
 _NOBODY_KNOWS_S: Final = 0.3  # S1's median answer, where nothing at all was measured
@@ -46,6 +49,7 @@ class Belief:
     failures: Floats  # share of requests
     confidence: Floats  # [0, 1)
     zones: Floats  # per site: hours ahead of UTC
+    slower: Floats  # per site: times as slow now as is usual at this hour (S2-17); 1 where nothing is surprising
 
 
 def believe(urls: Sequence[str], known: dict[str, HourFigures], now: float) -> Belief:
@@ -63,15 +67,17 @@ def believe(urls: Sequence[str], known: dict[str, HourFigures], now: float) -> B
     near_answers, near_sum = _neighbours(answers), _neighbours(log_sum)
     prior = (near_sum + CALM * common) / (near_answers + CALM)
     belief = (answers * measured + NEAR * prior) / (answers + NEAR)
-    belief += _surprise(figures, belief, now)
+    extra = _surprise(figures, belief, now)
+    belief += extra
     latency = np.exp(belief)
     quickest = float(np.quantile(latency, QUICK_SHARE)) if latency.size else 1.0
     asked = answers + failures
     failing = np.divide(failures, asked + CALM, out=np.zeros_like(asked), where=asked > 0)
     own = np.divide(asked_s, watched * HOUR_S, out=np.zeros_like(asked_s), where=watched > 0)
-    loads = np.clip(1.0 - np.minimum(1.0, quickest / latency) - own, 0.0, MOST_LOAD)
+    loads = np.clip(1.0 - np.minimum(1.0, quickest / latency) - OWN_LOAD * own, 0.0, MOST_LOAD)
     loads = np.clip(1.0 - (1.0 - loads) * (1.0 - failing), 0.0, MOST_LOAD)
-    return Belief(loads, latency, failing, answers / (answers + CALM), zones.astype(np.float64))
+    slower = np.exp(extra[:, int(now // HOUR_S) % HOURS])
+    return Belief(loads, latency, failing, answers / (answers + CALM), zones.astype(np.float64), slower)
 
 
 def _levels_and_shape(measured: Floats, answers: Floats, by_country: Ints) -> tuple[Floats, Floats, Ints]:

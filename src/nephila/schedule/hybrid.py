@@ -14,11 +14,15 @@ otherwise, and stopping would mean nothing. So it is served in this hour only if
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 import numpy as np
 
 from nephila.schedule.policy import HOURS, Flags, Floats, HourOrder, Situation, incomplete
 from nephila.schedule.priority_table import column
+
+WHOLE_H: Final = 0.9
+"""With less of an hour left than this its change is over."""
 
 
 class StepFive(StrEnum):
@@ -35,7 +39,8 @@ def by_table(situation: Situation, reading: StepFive = StepFive.NEXT) -> HourOrd
     if situation.begun is not None:
         stopped &= situation.begun
     order = np.concatenate([order[~stopped[order]], order[stopped[order]]])
-    return HourOrder(order, stays=~stopped)
+    # Step 5 is taken at the hour change: a plan that is made within the hour takes no place away.
+    return HourOrder(order, stays=~stopped if situation.length_h >= WHOLE_H else None)
 
 
 def by_table_later(situation: Situation) -> HourOrder:

@@ -3,7 +3,7 @@
 Four shapes of a day (S2-6), in equal shares: low and flat, high and flat, high with a valley, wide swing with a deep
 valley. The trough is at night, N(4, 1.5), for seven of ten; else at any hour. Volumes are uniform or heavy-tailed, and
 scaled so that the random policy finishes in 25.4 hours: the time that finding 6 reads out of the paper's percentages.
-The planner knows the mean of three days, the experiment happens on a fourth.
+The planner knows three days (`steady_day`), the experiment happens on a fourth.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from nephila.schedule.listed_order import as_listed
 from nephila.schedule.policy import HOURS, Flags, Floats
 from nephila.schedule.simulating import World, simulate
+from nephila.schedule.steady_day import steady_day
 
 RANDOM_H: Final = 25.4
 DAYS_KNOWN: Final = 3
 _NOISE: Final = 0.02
 _LEAST, _MOST = 0.02, 0.95
 _NIGHT_SHARE: Final = 0.7
-OWN_LOAD: Final = 0.05
 FAILING: Final = 1 - 8451 / 8768  # 1 - SS (finding 1)
 
 Volumes = Literal["uniform", "pareto"]
@@ -54,7 +54,7 @@ def draw_instance(setting: Setting, seed: int) -> Instance:
     chance = np.random.default_rng(seed)
     mean = _daily_loads(setting.servers, chance)
     days = [_one_day(mean, chance) for _ in range(DAYS_KNOWN + 1)]
-    believed = np.mean(days[:DAYS_KNOWN], axis=0)
+    believed = np.clip(steady_day(np.stack(days[:DAYS_KNOWN])), _LEAST, _MOST)
     loads = days[DAYS_KNOWN]
     volumes = chance.uniform(0.1, 1.9, setting.servers)
     if setting.volumes == "pareto":

@@ -3,7 +3,7 @@
 Rates are pages per hour that a polite place gets out of a site: one request at a time, its answer after `latency`, and
 then a delay of max(min_delay, factor × latency) (S1-18, J-2). Where the delay is the factor's, the rate falls with the
 load as S2 has it; where it is `min_delay`, hours differ little and the plan says so. The load that we add ourselves is
-the share of time in which a request is under way (S2-17).
+OWN_LOAD for the share of time in which a request is under way (S2-17).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from nephila.config.sections import Politeness, Schedule
 from nephila.errors import UsageError
 from nephila.records import HourPlan, SiteTurn
-from nephila.schedule.hours import Belief, believe
+from nephila.schedule.hours import OWN_LOAD, Belief, believe
 from nephila.schedule.open_sites import OpenSite, read_open_sites
 from nephila.schedule.plan_file import write_plan
 from nephila.schedule.policies import POLICIES
@@ -107,9 +107,9 @@ def page_rates(belief: Belief, politeness: Politeness) -> Floats:
     longest = max(politeness.max_delay, politeness.min_delay)
     delay = np.maximum(politeness.min_delay, np.minimum(longest, politeness.delay_factor * latency))
     own = latency / (latency + delay)
-    slowed = latency / np.clip(
-        1.0 - own * belief.loads, 0.1, 1.0
-    )  # a busy server feels our share, an idle one does not
+    # Answers take 1 / (1 − load) times as long as at rest: a busy server feels what we add, an idle one hardly.
+    spare = 1.0 - belief.loads
+    slowed = latency * spare / np.maximum(spare - OWN_LOAD * own, 0.1 * spare)
     rates: Floats = HOUR_S / (
         slowed + np.maximum(politeness.min_delay, np.minimum(longest, politeness.delay_factor * slowed))
     )

@@ -93,6 +93,7 @@ def _row(url: str, left: float, belief: Belief, row: int, first_hour: int, plann
         loads=_rounded(belief.loads[row, coming]),
         sure=_rounded(belief.confidence[row, coming]),
         planned=_rounded(planned),
+        slower=round(float(belief.slower[row]), 1),
     )
 
 

@@ -10,7 +10,7 @@ appears by a rename (`manifest`), so that a reader sees one index or the next.
 The life of a query: text becomes rows (`query`), rows become a question to tantivy (`matching`), its best answers get
 their exact score (`scoring`), near-duplicates and crowds of one site give way, and what is left is shown with the words
 marked (`snippets`). `searching` is the front door, opened once and used by many threads; `copies` brings the archived
-body of a hit.
+body of a hit; `noting` keeps what was asked and shown, where the user wants that.
 
-Deciding: query, wording, scoring, snippets. Acting: gathering, portions, assembling, searching, copies.
+Deciding: query, wording, scoring, snippets. Acting: gathering, portions, assembling, searching, copies, noting.
 """

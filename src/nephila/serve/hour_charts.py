@@ -11,6 +11,7 @@ HOURS: Final = 24
 STEPS: Final = 6
 """Shades of load that an eye tells apart."""
 
+SUDDENLY: Final = 2.0
 _LEAST_SHARE: Final = 0.005
 _MEASURED: Final = 0.3
 
@@ -30,6 +31,7 @@ class Day:
     url: str
     zone: str
     pages: str
+    sudden: str  # what is unusual now; mostly empty
     cells: tuple[Cell, ...]
 
 
@@ -37,6 +39,7 @@ def days(shown: ScheduleShown) -> tuple[Day, ...]:
     """The rows of the picture, from the current hour on."""
     return tuple(
         Day(row.url, f"{row.zone:+d}" if row.zone else "0", f"{row.pages_left:,.0f}" if row.pages_left else "–",
+            f"{row.slower:.0f} × slower than usual" if row.slower >= SUDDENLY else "",
             tuple(_cell(row, place, shown.first_hour) for place in range(HOURS)))
         for row in shown.rows
     )  # fmt: skip

@@ -26,6 +26,7 @@ REPORT_POLICY: Final = (
 
 _PAGE: Final = Parameter("page", "which page", "number")
 _URL: Final = Parameter("url", "a URL")
+_WORDS: Final = Parameter("q", "words")
 
 
 class Pages:
@@ -113,7 +114,7 @@ class Pages:
 
     def search(self, request: Request) -> Response:
         switches = (Parameter("all", "all", "switch"), Parameter("explain", "explain", "switch"))
-        given = _query(request, Parameter("q", "words"), _PAGE, *switches)
+        given = _query(request, _WORDS, _PAGE, *switches)
         asked = Asked(given.text("q").strip(), given.number("page"), given.switch("all"), given.switch("explain"))
         found, problem = None, ""
         if asked.text:
@@ -124,10 +125,12 @@ class Pages:
         return self._show("search.html", here="search", asked=asked, found=found, problem=problem)
 
     def copy(self, request: Request) -> Response:
-        url = _query(request, _URL).text("url")
+        given = _query(request, _URL, _WORDS)
+        url = given.text("url")
         copy = self._sources.copy(url)
         if copy is None:
             return self.problem(Refused(404, "The archive holds nothing of that URL."))
+        self._sources.opened(given.text("q"), url)
         return self._show("copy.html", here="search", copy=copy, bytes=len(copy.body), shown=is_shown(copy))
 
     def copy_content(self, request: Request) -> Response:

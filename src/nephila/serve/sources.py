@@ -44,6 +44,7 @@ class Sources:
     url: Callable[[str], UrlShown]
     copy: Callable[[str], Copy | None]
     search: Callable[[Asked], Found]
+    opened: Callable[[str, str], bool]  # the words, and the hit that was opened; whether that was noted
     ranks: Callable[[], RanksShown | None]
     statistics: Callable[[], Statistics]
     report: Callable[[], bytes | None]

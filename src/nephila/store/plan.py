@@ -43,6 +43,13 @@ class PlanHead:
     prior_rate: float
     freshness: float  # expected share of current copies before the round
     ended_at: float | None = None
+    change: str = "bytes"  # what counted as a change
+    hour: int | None = None  # S4-5's, where the policy has one
+    # What was found out about all pages, so that one of them can be told about alone; None: an earlier Nephila's plan.
+    terms: tuple[float, ...] | None = None
+    fitted: tuple[tuple[int, float, float], ...] = ()
+    mean_rank: float = 0.0
+    mean_interest: float = 0.0
 
 
 def read_plan(folder: CrawlFolder) -> PlanHead | None:
@@ -86,6 +93,7 @@ class WatchNote:
     rounds: int
     every_s: float
     ended: bool = False
+    requests: int = 0  # of the next round, at most
 
 
 def read_watch(folder: CrawlFolder) -> WatchNote | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from nephila.refresh.columns import Floats
-from nephila.refresh.policies.multiplier import Paced, rates_within
+from nephila.refresh.policies.multiplier import Paced
 
 
-def azar_rates(weight: Floats, change: Floats, budget_per_day: float) -> Floats:
-    """Visits per day of each page."""
-    return rates_within(lambda price: np.maximum(np.sqrt(weight * change / price) - change, 0.0), budget_per_day)
+def azar_rates(weight: Floats, change: Floats, price: float) -> Floats:
+    """Visits per day of each page at a price."""
+    rates: Floats = np.maximum(np.sqrt(weight * change / price) - change, 0.0)
+    return rates
 
 
 def azar() -> Paced:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nephila.refresh.columns import Columns, Floats
-from nephila.refresh.policies.policy import about, since_last
+from nephila.refresh.policies.policy import Terms, about, since_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,10 @@ class Fixed:
 
     interval_days: float = 7.0
 
-    def settle(self, columns: Columns, budget_per_day: float) -> None:
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        return ()
+
+    def settle(self, columns: Columns, terms: Terms) -> None:
         return None
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:

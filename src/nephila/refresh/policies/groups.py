@@ -25,7 +25,7 @@ from typing import Final, Literal
 import numpy as np
 
 from nephila.refresh.columns import Columns, Floats, Whole
-from nephila.refresh.policies.policy import about
+from nephila.refresh.policies.policy import Terms, about
 
 Reading = Literal["weekdays", "counts"]
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -94,13 +94,19 @@ class Groups:
     reading: Reading = "weekdays"
     hour: int = HOUR
 
-    def settle(self, columns: Columns, budget_per_day: float) -> Floats:
-        """How many days after its last visit each page is due."""
-        seen = columns.changed_on & 0x7F
-        counts = np.bitwise_count(seen).astype(float)
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        """The mean of all pages, and X."""
+        counts = np.bitwise_count(columns.changed_on & 0x7F).astype(float)
         mean = float(counts.mean()) if len(columns) else 0.0
         in_first = counts > mean
-        x = float(counts[in_first].mean()) - mean if in_first.any() else 0.0
+        return mean, float(counts[in_first].mean()) - mean if in_first.any() else 0.0
+
+    def settle(self, columns: Columns, terms: Terms) -> Floats:
+        """How many days after its last visit each page is due."""
+        mean, x = terms
+        seen = columns.changed_on & 0x7F
+        counts = np.bitwise_count(seen).astype(float)
+        in_first = counts > mean
         if self.reading == "weekdays":
             few = in_first & (counts < mean + x)
             seen = np.where(few, _first_bits(seen, max(1, round(mean))), seen)

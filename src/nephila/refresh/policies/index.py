@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nephila.refresh.columns import Columns, Floats
-from nephila.refresh.policies.policy import about_rate, since_last
+from nephila.refresh.policies.policy import Terms, about_rate, since_last
 
 
 def index_value(rate: Floats, waited: Floats) -> Floats:
@@ -47,7 +47,10 @@ def expected_value(shape: Floats, rate: Floats, waited: Floats) -> Floats:
 class Index:
     """With rates as the pages' own visits tell them, and a prior for those that have few."""
 
-    def settle(self, columns: Columns, budget_per_day: float) -> None:
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        return ()
+
+    def settle(self, columns: Columns, terms: Terms) -> None:
         return None
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:

@@ -9,19 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from nephila.refresh.columns import Floats
-from nephila.refresh.policies.multiplier import Paced, rates_within
+from nephila.refresh.policies.multiplier import Paced
 
 
-def lambda_rates(weight: Floats, change: Floats, budget_per_day: float) -> Floats:
-    """Visits per day of each page."""
-
-    def wanted(price: float) -> Floats:
-        # (−λ + √(λ² + 4k))/2 with k = μλ/price, as 2k/(λ + √(λ² + 4k)): no difference of nearly equal numbers.
-        share = weight * change / price
-        result: Floats = 2 * share / (change + np.sqrt(change**2 + 4 * share) + 1e-300)
-        return result
-
-    return rates_within(wanted, budget_per_day)
+def lambda_rates(weight: Floats, change: Floats, price: float) -> Floats:
+    """Visits per day of each page at a price."""
+    # (−λ + √(λ² + 4k))/2 with k = μλ/price, as 2k/(λ + √(λ² + 4k)): no difference of nearly equal numbers.
+    share = weight * change / price
+    rates: Floats = 2 * share / (change + np.sqrt(change**2 + 4 * share) + 1e-300)
+    return rates
 
 
 def lambdacrawl() -> Paced:

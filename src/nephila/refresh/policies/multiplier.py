@@ -9,29 +9,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nephila.refresh.columns import Columns, Floats
-from nephila.refresh.policies.policy import about, about_rate, since_last
+from nephila.refresh.policies.policy import Terms, about, about_rate, since_last
+
+Wanted = Callable[[Floats, Floats, float], Floats]
+"""Visits per day from weight, change rate and price; they fall as the price rises."""
 
 
-def rates_within(wanted: Callable[[float], Floats], budget_per_day: float) -> Floats:
-    """Visits per day whose sum is the budget; `wanted` falls as the price rises (bisection over 120 halvings)."""
+def price_within(wanted: Wanted, weight: Floats, change: Floats, budget_per_day: float) -> float:
+    """The price at which the visits per day come to the budget (bisection over 120 halvings)."""
     low, high = 1e-18, 1e18
     for _ in range(120):
         middle = (low * high) ** 0.5
-        if float(wanted(middle).sum()) > budget_per_day:
+        if float(wanted(weight, change, middle).sum()) > budget_per_day:
             low = middle
         else:
             high = middle
-    return wanted(high)
+    return high
 
 
 @dataclass(frozen=True, slots=True)
 class Paced:
-    """Score 1 when the page's interval has passed; `rates` gives visits per day from weight, change rate and budget."""
+    """Score 1 when the page's interval has passed."""
 
-    rates: Callable[[Floats, Floats, float], Floats]
+    wanted: Wanted
 
-    def settle(self, columns: Columns, budget_per_day: float) -> Floats:
-        return self.rates(columns.weight, columns.mean_rate, budget_per_day)
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        return (price_within(self.wanted, columns.weight, columns.mean_rate, budget_per_day),)
+
+    def settle(self, columns: Columns, terms: Terms) -> Floats:
+        return self.wanted(columns.weight, columns.mean_rate, terms[0])
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:
         assert settled is not None

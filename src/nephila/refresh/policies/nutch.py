@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from nephila.refresh.columns import Columns, Flags, Floats
-from nephila.refresh.policies.policy import about, since_last
+from nephila.refresh.policies.policy import Terms, about, since_last
 
 SHORTER: Final = 0.2
 LONGER: Final = 0.2
@@ -31,7 +31,10 @@ def after_visit(interval_days: Floats, changed: Flags) -> Floats:
 class Nutch:
     """Due, with score 0, when the page's own interval has passed."""
 
-    def settle(self, columns: Columns, budget_per_day: float) -> None:
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        return ()
+
+    def settle(self, columns: Columns, terms: Terms) -> None:
         return None
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:

@@ -10,12 +10,19 @@ from nephila.refresh.columns import Columns, Floats
 
 _HORIZON_DAYS = 3650.0
 
+Terms = tuple[float, ...]
+"""A few figures of a whole crawl, so that one page can be told about without a look at all of them."""
+
 
 class Policy(Protocol):
     """Pure: the same columns at the same moment give the same scores."""
 
-    def settle(self, columns: Columns, budget_per_day: float) -> Floats | None:
-        """What must be solved over all pages before scores can be given; None for policies that look at each alone."""
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        """What must be solved over all pages before scores can be given; empty where each page is looked at alone."""
+        ...
+
+    def settle(self, columns: Columns, terms: Terms) -> Floats | None:
+        """What the terms mean for each of some pages; None where there are none."""
         ...
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:

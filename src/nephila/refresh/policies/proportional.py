@@ -8,17 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nephila.refresh.columns import Columns, Floats
-from nephila.refresh.policies.policy import about_rate, since_last
+from nephila.refresh.policies.policy import Terms, about_rate, since_last
 
 
 @dataclass(frozen=True, slots=True)
 class Proportional:
     """Visits per day in proportion to the estimated changes per day."""
 
-    def settle(self, columns: Columns, budget_per_day: float) -> Floats:
-        rate = columns.mean_rate
-        result: Floats = budget_per_day * rate / max(float(rate.sum()), 1e-12)
-        return result
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        return (budget_per_day / max(float(columns.mean_rate.sum()), 1e-12),)
+
+    def settle(self, columns: Columns, terms: Terms) -> Floats:
+        return terms[0] * columns.mean_rate
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:
         assert settled is not None

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from nephila.refresh.columns import Columns, Floats
-from nephila.refresh.policies.policy import about, since_last
+from nephila.refresh.policies.policy import Terms, about, since_last
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
     """Score 1 when a page's turn has come."""
 
-    def settle(self, columns: Columns, budget_per_day: float) -> Floats:
-        return np.full(len(columns), budget_per_day / max(1, len(columns)))
+    def terms(self, columns: Columns, budget_per_day: float) -> Terms:
+        return (budget_per_day / max(1, len(columns)),)
+
+    def settle(self, columns: Columns, terms: Terms) -> Floats:
+        return np.full(len(columns), terms[0])
 
     def scores(self, columns: Columns, now_day: float, settled: Floats | None) -> Floats:
         assert settled is not None

@@ -73,6 +73,12 @@ def batches_of(path: Path, columns: list[str] | None = None) -> Iterator[Any]:
         yield from file.iter_batches(columns=columns)
 
 
+def values_where(path: Path, wanted: str, column: str, value: int) -> list[Any]:
+    """One column of the rows with a value in another; groups of rows that cannot have it are not read."""
+    found: list[Any] = pq.read_table(path, columns=[wanted], filters=[(column, "==", value)]).column(0).to_pylist()
+    return found
+
+
 def schema_of(path: Path) -> Any:
     return pq.read_schema(path)
 

@@ -237,6 +237,14 @@ VISITS: Final = Table(
         Column("compare_bytes", _COUNT, "S4-3's Compare_Size: larger than at the visit before by so much", True),
         Column("etag", _TEXT, "ETag header", True),
         Column("last_modified", _TEXT, "Last-Modified header, as sent", True),
+        Column(
+            "text_checksum",
+            _CHECKSUM,
+            "first 128 bits of the SHA-1 of the main text then; empty where there is "
+            "none, or where the page was another before it was converted",
+            True,
+        ),
+        Column("simhash", _ID, "64-bit simhash of the main text then, likewise", True),
     ),
     parts=True,
 )
