@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: watch freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
+.PHONY: bench watch freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -55,6 +55,10 @@ KILLS ?= 1000
 crash: $(VENV)/ready           ## crawls killed KILLS times, at random and at named points; prints a table; takes an hour
 	$(BIN)/python tests/crash/long.py --kills $(KILLS)
 	NEPHILA_LONG=1 $(BIN)/pytest -n 2 --dist loadgroup tests/crash/test_disk_full.py tests/crash/test_power.py tests/crash/test_repair.py tests/crash/test_clock_jumps.py
+
+WEBS ?= mid,small,synth,real
+bench: $(VENV)/ready           ## Nephila beside wget2, wget, httrack, crawlee and Scrapy on four webs behind nginx; takes an hour
+	$(BIN)/python bench/crawl.py --webs $(WEBS) --python $(BENCH_PYTHON)
 
 bench-lab: $(VENV)/ready       ## the lab's pages per second and memory at a million sites
 	$(BIN)/python bench/lab_server.py
