@@ -46,6 +46,7 @@ class Outcome(StrEnum):
     WAITING = "waiting"
     LIMIT = "limit"
     ALIAS = "alias"
+    FORGOTTEN = "forgotten"
 
 
 class NetworkState(StrEnum):

@@ -44,8 +44,9 @@ def seed_options(function: Callable[P, R]) -> Callable[P, R]:
 
 @click.command()
 @seed_options
+@click.option("--estimate", is_flag=True, help="Only say how many pages, how long and how much disk; ask nobody.")
 @common_options
-def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None) -> int:
+def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None, estimate: bool) -> int:
     """Collect the web that the seeds lead to, politely and exactly once.
 
     A seed is a URL or a host name. Links to other sites are followed too, unless you say otherwise:
@@ -53,6 +54,7 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], pol
     \b
         nephila crawl https://www.example.org/ --set crawl.mode=sites --set net.contact=you@example.org
         nephila crawl -i seeds.txt --set crawl.max_pages=10000 --set "scope.include_hosts=*.ac.kr"
+        nephila crawl -i seeds.txt --set crawl.max_pages=10000 --estimate
 
     Run it again with the same folder and it goes on where it stopped, also after kill -9; further seeds may be
     added then. Ctrl-C stops cleanly (exit code 130). The folder keeps the settings, so that resuming needs only -C.
@@ -63,6 +65,8 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], pol
     """
     from nephila.cli.crawl_view import as_text
 
+    if estimate:
+        return _estimate(common, seeds, files)
     report = collect(common, seeds, files, policy)
     if common.as_json:
         emit_json(report)
@@ -71,26 +75,52 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], pol
     return INTERRUPTED if report.how == "interrupted" else 0
 
 
-def collect(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None = None) -> CrawlReport:
-    """Begin or resume the crawl, with a view of it where somebody looks."""
-    from nephila.cli.crawl_view import LiveView, refused_sentence
-    from nephila.config.layers import Layer
-    from nephila.crawl.run import open_crawl, run
+def _estimate(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> int:
+    """What the crawl would come to, by its limits and what the folder has seen; nothing is touched."""
+    from nephila.cli.estimate_view import as_text
+    from nephila.crawl.estimated import estimate_crawl
+    from nephila.crawl.run import read_input
+
+    agents = common.agents or os.cpu_count() or 1
+    settings, seed_list = read_input(common.directory, common.layers(), _lines(seeds, files), agents)
+    found = estimate_crawl(common.directory, settings.effective.config, seed_list, agents)
+    if common.as_json:
+        emit_json(found)
+    else:
+        emit(as_text(found))
+    return 0
+
+
+def _lines(seeds: tuple[str, ...], files: tuple[Path, ...]) -> list[tuple[str, str]]:
     from nephila.crawl.seeds import read_seed_file
-    from nephila.engine import open_engine
-    from nephila.jobs.planned import make_planner
 
     lines = [(seed, "the command line") for seed in seeds]
     for file in files:
         lines += read_seed_file(file)
+    return lines
+
+
+def collect(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None = None) -> CrawlReport:
+    """Begin or resume the crawl, with a view of it where somebody looks."""
+    from nephila.cli.crawl_view import LiveView, refused_sentence
+    from nephila.cli.estimate_view import one_line
+    from nephila.config.layers import Layer
+    from nephila.crawl.estimated import estimate_crawl
+    from nephila.crawl.run import open_crawl, run
+    from nephila.engine import open_engine
+    from nephila.jobs.planned import make_planner
+
     agents = common.agents or os.cpu_count() or 1
     layers = [*common.layers(), *([Layer("--policy", {"schedule.policy": policy})] if policy is not None else [])]
-    opened, seed_list = open_crawl(common.directory, layers, lines, agents)
+    opened, seed_list = open_crawl(common.directory, layers, _lines(seeds, files), agents)
     try:
         if seed_list.refused:
             click.echo(f"nephila: {refused_sentence(seed_list)}", err=True)
         if opened.effective.config.politeness.connections_per_site > 1:
             click.echo("nephila: politeness.connections_per_site is above 1: only for sites that are yours.", err=True)
+        if not common.quiet:
+            estimated = estimate_crawl(common.directory, opened.effective.config, seed_list, agents)
+            click.echo(f"nephila: {one_line(estimated)}", err=True)
         with open_engine(common.engine, agents) as engine, LiveView(quiet=common.quiet, to=sys.stderr) as view:
             return run(opened, seed_list, engine, agents, view.show, make_planner(opened))
     finally:

@@ -108,7 +108,12 @@ def _style(outcome: str) -> str:
 
 def as_text(report: CrawlReport, directory: Path) -> str:
     """The result, for a person."""
-    endings = {"done": "Nothing is left to collect.", "interrupted": "Stopped; the same command goes on from here."}
+    endings = {
+        "done": "Nothing is left to collect.",
+        "interrupted": "Stopped; the same command goes on from here.",
+        "imported": "Imported from archives; `nephila crawl` goes on from there.",
+        "merged": "Merged from other folders; `nephila crawl` goes on from there.",
+    }
     sites = report.sites
     lines = [
         endings.get(report.how, f"Stopped at {report.how}; raise it and run the same command to go on."),

@@ -46,6 +46,38 @@ class Common:
         return lay([*([read_file(kept)] if kept.exists() else []), *self.layers()])
 
 
+LOGGED = frozenset(
+    {"run", "crawl", "import", "convert", "rank", "index", "refresh", "watch", "study", "merge", "forget", "compact",
+     "repair"}
+)  # fmt: skip
+"""Commands that change the folder; the others leave no trace in it."""
+
+
+def _logged(command: str, level: str, common: Common, run: Callable[[], R]) -> R:
+    """Run a command with a log of what it did; values given on the command line may be secret, their names are not."""
+    from nephila.errors import NephilaError
+    from nephila.store.run_log import run_log
+
+    with run_log(common.directory, command, level) as log:
+        names = ", ".join(setting.partition("=")[0] for setting in common.settings)
+        log.info("%s begins%s", command, f"; settings given: {names}" if names else "")
+        try:
+            result = run()
+        except (NephilaError, click.ClickException) as error:
+            log.error("%s failed: %s", command, error)
+            raise
+        except KeyboardInterrupt:
+            log.warning("%s was interrupted", command)
+            raise
+        except click.exceptions.Exit:
+            raise
+        except Exception:
+            log.exception("%s failed", command)
+            raise
+        log.info("%s ended with exit code %s", command, result if isinstance(result, int) else 0)
+        return result
+
+
 def common_options(function: Callable[Concatenate[Common, P], R]) -> Callable[P, R]:
     """Adds the common options to a command and hands them over as its first argument."""
 
@@ -82,10 +114,22 @@ def common_options(function: Callable[Concatenate[Common, P], R]) -> Callable[P,
         show_default="one per core",
         help="How many agents work side by side.",
     )
+    @click.option(
+        "--log-level",
+        type=click.Choice(("debug", "info", "warning", "error")),
+        default="info",
+        show_default=True,
+        help="What goes into DIR/logs/: a file per run of a command that changes the folder.",
+    )
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         names = ("directory", "config_file", "settings", "as_json", "quiet", "engine", "agents")
         given = {name: kwargs.pop(name) for name in names}
-        return function(Common(**given), *args, **kwargs)  # type: ignore[arg-type]  # click passes by name
+        level = str(kwargs.pop("log_level"))
+        common = Common(**given)  # type: ignore[arg-type]  # click passes by name
+        command = click.get_current_context().command_path.split()[1:2]
+        if not command or command[0] not in LOGGED:
+            return function(common, *args, **kwargs)
+        return _logged(command[0], level, common, lambda: function(common, *args, **kwargs))
 
     return wrapper

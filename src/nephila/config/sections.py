@@ -220,6 +220,16 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """Which versions of a page `nephila compact` keeps; the newest always stays, and what it refers to."""
+
+    versions: Annotated[Annotated[int, Field(ge=1)] | None, Unlimited()] = _key(
+        None, "versions of a page in the archive, the newest included", changeable=True
+    )
+    days: Limit = _key(None, "versions older than so many days leave the archive", changeable=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Convert:
     """How archive and state become tables."""
 
@@ -442,6 +452,7 @@ class Config:
     aliases: Aliases = field(default_factory=Aliases)
     links: Links = field(default_factory=Links)
     archive: Archive = field(default_factory=Archive)
+    keep: Keep = field(default_factory=Keep)
     convert: Convert = field(default_factory=Convert)
     rank: Rank = field(default_factory=Rank)
     schedule: Schedule = field(default_factory=Schedule)

@@ -182,6 +182,18 @@ class SlotReader:
                 self._db.execute("SELECT 1 FROM pages WHERE site = ? AND hash = ?", (site, key)).fetchone() is not None
             )
 
+    def visit_numbers(self, first: int, last: int) -> set[int]:
+        """The visits that are known in a range."""
+        return {int(row[0]) for row in self._rows("SELECT visit FROM visits WHERE visit BETWEEN ? AND ?", first, last)}
+
+    def visit_places(self) -> Iterator[tuple[int, str, int]]:
+        """Where the record of each visit lies: visit, file, offset."""
+        return self._rows("SELECT visit, archive_file, archive_offset FROM visits WHERE archive_file IS NOT NULL")
+
+    def places(self) -> Iterator[tuple[int, int, str, int]]:
+        """Where the record of each page lies: site, hash, file, offset."""
+        return self._rows("SELECT site, hash, archive_file, archive_offset FROM pages WHERE archive_file IS NOT NULL")
+
     def standing_of(self, site: int, key: int) -> tuple[str, str] | None:
         """Outcome and reason of a page, requested or not."""
         with database_errors(self._path):

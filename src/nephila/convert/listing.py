@@ -46,23 +46,25 @@ def prepare_visits(
 ) -> int:  # fmt: skip
     """The parts of a slot's visits that have new rows, which are put behind the old ones; how many are new.
 
-    What a visit's text was is known while its content is the page's latest, so old rows are kept as they are. Parts of
-    an earlier Nephila, whose columns were others, are written anew.
+    What a visit's text was is known while its content is the page's latest, so old rows are kept as they are. Visits that
+    the state does not know any more are left out; parts that are not there, or were made by an earlier Nephila with
+    other columns, are written anew.
     """
     parts = visit_parts(work, reader)
     if any(path.exists() and schema_of(path).names != VISITS.schema.names for path in parts):
         converted = 0
-    for part in range(converted // PART_IDS, len(parts)):
-        path = _visit_part(work, reader.slot, part)
-        last = min((part + 1) * PART_IDS, reader.last_visit)
-        there = converted - part * PART_IDS
-        # More rows than were noted: the last conversion was killed after it had published them.
-        there = there if there > 0 and path.exists() and rows_in(path) >= there else 0
-        first = part * PART_IDS + there + 1
-        if first > last:
+    for part, path in enumerate(parts):
+        start, last = part * PART_IDS, min((part + 1) * PART_IDS, reader.last_visit)
+        done = min(max(converted, start), last)
+        known = reader.visit_numbers(start + 1, done)
+        in_file = rows_in(path) if path.exists() else -1
+        if done == last and in_file == len(known):
             continue
-        rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(first, last))
-        old = _first(batches_of(path), there) if there else iter(())
+        # More rows than were noted: the last conversion was killed after it had published them, or visits were forgotten.
+        if in_file < len(known) or not known:
+            done, known = start, set()
+        rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(done + 1, last))
+        old = _those(batches_of(path), known) if known else iter(())
         new = (batch for staged in _batched(_VISIT_STAGE, rows) for batch in _with_texts(duck, staged))
         work.prepare(path, VISITS.schema, chain(old, new), VISITS.sorted_by)
     return reader.last_visit - converted
@@ -96,12 +98,10 @@ def _with_texts(duck: Any, staged: Any) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays(columns, schema=VISITS.schema)
 
 
-def _first(some: Iterator[Any], rows: int) -> Iterator[Any]:
-    """The first rows of some batches."""
+def _those(some: Iterator[Any], known: set[int]) -> Iterator[Any]:
+    """The rows of these visits."""
     for batch in some:
-        if rows > 0:
-            yield batch.slice(0, rows)
-        rows -= batch.num_rows
+        yield batch.filter(pa.array([visit in known for visit in batch.column("visit").to_pylist()]))
 
 
 def prepare_unfetched(duck: Any, work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]) -> int:

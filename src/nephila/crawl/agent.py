@@ -18,6 +18,7 @@ import msgspec
 from nephila.config.sections import Config
 from nephila.crawl.collecting import PAGES_PURSE, Collecting
 from nephila.crawl.fetcher import user_agent
+from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.group import Group
 from nephila.crawl.hour_notes import keep_noting
 from nephila.crawl.messages import (
@@ -103,7 +104,7 @@ class Agent:
         self._begins_run = argument.begins_run
         config = argument.config
         self._config = config
-        self.setup = make_setup(config, make_clock(config))
+        self.setup = make_setup(config, make_clock(config), read_forgotten(folder))
         about = software(config, user_agent(config.net))
         self.slots: dict[int, Slot] = {}
         for number in argument.slots:

@@ -41,6 +41,8 @@ def log_visit(writer: Any, visit: Visited, fetched_at: float | None) -> None:
     log = read_log(writer, visit.site, visit.hash, fetched_at)
     at = visit.fetched.started_at
     match visit.seen:
+        case Seen.OLDER:
+            return  # the log counts on from the newest visit
         case Seen.UNTOLD:
             log = unanswered(log, at)
         case Seen.MISSING | Seen.GONE:

@@ -7,6 +7,7 @@ site list before anybody is told; an agent that dies is started again and finds 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
@@ -64,6 +65,7 @@ from nephila.store.folder import CrawlFolder
 from nephila.urls import host_of
 
 T = TypeVar("T")
+_LOG: Final = logging.getLogger("nephila.crawl")
 
 LOOK_UPS: Final = 200
 """Names looked up at once."""
@@ -129,6 +131,7 @@ class Coordinator:
         self._admission = admission(config)
         self.control = read_control(folder)
         self._look_again_at = 0.0
+        self._rests = ""  # why nothing is asked for
         self._disk = DiskRoom(folder, len(sites.slots) * GROUP_BYTES)
         self._waits_for_room = 0  # own commits that found none
         self.members: list[Member] = []
@@ -184,11 +187,21 @@ class Coordinator:
         self._look_again_at = time.monotonic() + LOOK_EVERY_S
         self.control = read_control(self._folder)
         self._disk.look()
+        self._log_rest()
         asked = replace(self.control, paused=self.control.paused or self.no_room)
         for member in list(self.members):
             told, member.told = member.told, asked
             for message in news(told, asked):
                 await self._send(member, message)
+
+    def _log_rest(self) -> None:
+        rests = "the disk is nearly full" if self.no_room else ""
+        rests = rests or ("control/paused asks for it" if self.control.paused else "")
+        if rests and rests != self._rests:
+            _LOG.warning("resting: %s", rests)
+        elif rests != self._rests:
+            _LOG.info("going on")
+        self._rests = rests
 
     @property
     def no_room(self) -> bool:
@@ -286,6 +299,7 @@ class Coordinator:
         """A dead agent's slots are given out again; its leases were never lost."""
         self.deaths += 1
         self._died.add(member.number)
+        _LOG.warning("agent %d died with code %s; its slots are given out again", member.number, code)
         brought_pages = member.progress is not None and member.progress.pages > 0
         self._vain_deaths = 0 if brought_pages else self._vain_deaths + 1
         if self._vain_deaths > MAX_DEATHS:

@@ -16,6 +16,9 @@ from nephila.crawl.messages import Credit, OutLink, SiteEnded
 from nephila.crawl.trapped import KeptPattern
 from nephila.records import LinkKind, Outcome
 
+IMPORTED: Final = "imported"
+"""The state of a site whose pages came out of an archive: nothing is asked of it before its address is looked up."""
+
 Role = Literal["page", "robots", "sample", "probe"]
 _TO_BE_REQUESTED: Final = frozenset({Outcome.WAITING, Outcome.DEFERRED_HOST, Outcome.DEFERRED_ROBOTS})
 
@@ -82,6 +85,7 @@ class Seen(StrEnum):
     MISSING = "missing"  # 404 or 410: what is kept of it stays
     GONE = "gone"  # missing so often that it is marked
     UNTOLD = "untold"  # no answer, or one that says nothing about the page
+    OLDER = "older"  # from before what is kept: part of the page's history, and nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,8 @@ class Visited:
     @property
     def repeats(self) -> bool:
         """Whether its body is in the archive already."""
+        if self.seen is Seen.OLDER:
+            return not self.first_of_content
         return self.duplicate_of is not None or self.seen is Seen.AS_IT_WAS
 
 

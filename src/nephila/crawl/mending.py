@@ -15,6 +15,8 @@ from typing import Any
 
 from nephila.config.sections import Config
 from nephila.crawl.coordinator import admission
+from nephila.crawl.forgotten import read_forgotten
+from nephila.crawl.group import IMPORTED
 from nephila.crawl.messages import OutLink, Seed
 from nephila.crawl.replaying import KnownSite, Replayed, replay_slot, sites_in
 from nephila.crawl.scope import compile_scope
@@ -91,10 +93,11 @@ def remake_slot(folder: CrawlFolder, config: Config, archive: SlotArchive) -> Re
              ORDER BY site, seeds.given DESC, seeds.found_at, path"""
     for site, *seed in rows(path, sql, archive.slot):
         seeds[site].append(Seed(*seed))
-    sql = "SELECT site, url, address, given, alias_of, reason FROM sites WHERE slot = ? AND ordered <= ? ORDER BY site"
+    sql = """SELECT site, url, address, given, alias_of, reason, state FROM sites
+             WHERE slot = ? AND ordered <= ? ORDER BY site"""
     known = [
-        KnownSite(number, url, address, bool(given), alias_of, reason, tuple(seeds[number]))
-        for number, url, address, given, alias_of, reason in rows(path, sql, archive.slot, delivered)
+        KnownSite(number, url, address, bool(given), alias_of, reason, tuple(seeds[number]), state == "new")
+        for number, url, address, given, alias_of, reason, state in rows(path, sql, archive.slot, delivered)
     ]
     replayed = replay_slot(
         folder, archive.slot, config, known, archive.exchanges, archive.end, applied=delivered, sent=applied
@@ -154,7 +157,7 @@ def _take_slot(writer: Any, folder: CrawlFolder, slot: int, now: float) -> None:
             (
                 site,
                 url,
-                "leased" if state == "waiting" else state,
+                {"waiting": "leased", IMPORTED: "new"}.get(state, state),
                 slot,
                 address,
                 outcome,
@@ -185,7 +188,8 @@ def relist_links(folder: CrawlFolder, config: Config, archives: Sequence[SlotArc
     try:
         if folder.seeds_out.exists():
             lines = [(line, "seeds.out") for line in folder.seeds_out.read_text(errors="replace").splitlines()]
-            seeds = parse_seeds(lines, strip_rules(config), compile_scope(config.scope, config.crawl.mode))
+            scope = compile_scope(config.scope, config.crawl.mode, read_forgotten(folder))
+            seeds = parse_seeds(lines, strip_rules(config), scope)
             sites.add_given(seeds.urls, admission(config), now)
         for archive in archives:
             sites.admit(_links_out(folder, archive), admission(config), now)
@@ -239,11 +243,12 @@ def ask_again(folder: CrawlFolder, slot: int, held: Mapping[tuple[str, int], str
         writer.executemany(
             "UPDATE sites SET state = 'waiting' WHERE site = ? AND state = 'done'", {(site,) for site, _ in lost}
         )
-        _count_again(writer, end or Position("", 0))
+        count_again(writer, end or Position("", 0))
     return len(lost)
 
 
-def _count_again(writer: Any, end: Position) -> None:
+def count_again(writer: Any, end: Position) -> None:
+    """The counts that follow from a slot's rows, made anew; in the caller's transaction."""
     writer.execute("DELETE FROM outcomes")
     writer.execute("INSERT INTO outcomes SELECT outcome, count(*) FROM pages GROUP BY outcome")
     requested = "SELECT count(*) FROM pages p WHERE p.site = sites.site AND tries > 0"

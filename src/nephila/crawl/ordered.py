@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nephila.crawl.collecting import Collecting
-from nephila.crawl.group import FoundPage, SiteRow
+from nephila.crawl.group import IMPORTED, FoundPage, SiteRow
 from nephila.crawl.messages import AskAgain, FurtherSeed, NewSite, Orders, SiteEnded
 from nephila.crawl.places import Places
 from nephila.crawl.recording import SEED_KIND, offer
@@ -58,9 +58,13 @@ class Ordered:
 
     def _new_site(self, slot: Slot, site: NewSite) -> None:
         """A site to collect; it comes into memory when it is on disk."""
+        known = slot.row(site.number)
         row = SiteRow(site.number, site.url, site.address, site.given, "waiting")
+        if known is not None:  # it came out of an archive, and now it is known where it is
+            row = replace(known, address=site.address, given=site.given, state="waiting")
         for seed in site.seeds:
-            row = self._seed_row(slot, row, FurtherSeed(site.number, seed))
+            if known is None or not slot.state.knows(site.number, url_hash(seed.path)):
+                row = self._seed_row(slot, row, FurtherSeed(site.number, seed))
         slot.keep(row)
         slot.group.opened.append(site.number)
 
@@ -68,6 +72,8 @@ class Ordered:
         """A seed of a site that is not in memory; returns the site's row with one page more."""
         seed = further.seed
         outcome = Outcome(row.outcome) if row.state in ("alias", "asleep") else Outcome.WAITING
+        if self._setup.scope.forgotten.rule_for(row.url, seed.path) is not None:
+            outcome = Outcome.FORGOTTEN
         slot.find(
             FoundPage(
                 row.site, url_hash(seed.path), seed.path, 0, row.known, outcome, row.reason, self._setup.clock.now(),
@@ -86,7 +92,9 @@ class Ordered:
             return
         row = slot.row(again.number)
         assert row is not None, again
-        if row.state in ("done", "waiting") or self._places.waits_for(row.site):
+        if row.state == IMPORTED:  # they wait with it until it is known where it is
+            slot.group.revisits += [(again.number, key) for key in again.hashes]
+        elif row.state in ("done", "waiting") or self._places.waits_for(row.site):
             slot.group.revisits += [(again.number, key) for key in again.hashes]
             slot.keep(replace(row, state="waiting"))
             slot.group.opened.append(row.site)

@@ -92,6 +92,7 @@ TABLE: Final[dict[Outcome, Consequence]] = {
     Outcome.HOST_BUDGET: _NEVER_ASKED,
     Outcome.LIMIT: _NEVER_ASKED,
     Outcome.ALIAS: _NEVER_ASKED,
+    Outcome.FORGOTTEN: _NEVER_ASKED,
     Outcome.WAITING: _LATER,
     Outcome.DEFERRED_ROBOTS: _LATER,
     Outcome.DEFERRED_HOST: _LATER,

@@ -19,7 +19,7 @@ from nephila.crawl.messages import Serve
 from nephila.crawl.outcome import patience_s, start_next_time
 from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_delay_after, after_restart
 from nephila.crawl.seen import LARGE_SITE, PackedHashes, SeenUrls
-from nephila.crawl.site import SiteContext
+from nephila.crawl.site import HOME, SiteContext
 from nephila.crawl.slot import Slot
 from nephila.crawl.suspending import Suspending
 from nephila.crawl.trapped import SiteTraps
@@ -196,7 +196,7 @@ class Places:
             url=row.url,
             address=row.address,
             given=row.given,
-            seen=_seen(slot, row),
+            seen=seen_of(slot, row.site, row.known),
             contents=slot.state.contents(row.site),
             known=row.known,
             retries=start.retries,
@@ -205,7 +205,7 @@ class Places:
             pace=self._pace_of_site(slot, row),
             robots=self._collecting.robots_from(row.robots),
             home=row.home,
-            home_tried=row.home is not None,
+            home_tried=row.home is not None or self._setup.scope.forgotten.rule_for(row.url, HOME) is not None,
             distinct_from={int(number) for number in row.distinct_from.split()},
             asleep_until=now + max(start.wait_s, self._asked_to_wait_s(row)),
             last_ms=row.last_ms,
@@ -257,9 +257,10 @@ class Places:
         self.fill()
 
 
-def _seen(slot: Slot, row: SiteRow) -> SeenUrls:
-    if row.known < LARGE_SITE:
-        return PackedHashes(slot.state.hashes(row.site))
+def seen_of(slot: Slot, site: int, known: int) -> SeenUrls:
+    """Which URLs a site has, as far as they are on disk."""
+    if known < LARGE_SITE:
+        return PackedHashes(slot.state.hashes(site))
     from nephila.crawl.filtered import FilteredDisk
 
-    return FilteredDisk(slot.state.hashes(row.site), 2 * row.known, lambda key: slot.state.knows(row.site, key))
+    return FilteredDisk(slot.state.hashes(site), 2 * known, lambda key: slot.state.knows(site, key))

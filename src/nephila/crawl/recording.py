@@ -89,6 +89,20 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
     slot.visit(visited, task.outcome)
 
 
+def record_older(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, fetched: Fetched) -> None:
+    """An answer from before the one that is kept, out of an archive: one more visit, and the page stays as it is."""
+    count_request(setup, context, fetched)
+    crawl = setup.config.crawl
+    url = context.url + task.path
+    brought = harvest_or_nothing(url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page)
+    visited = _visited(context, task, fetched, archived=True, brought=brought)
+    is_first = False
+    if fetched.outcome in WITH_CONTENT and brought.checksum is not None:
+        is_first = brought.checksum not in context.contents
+        context.contents.setdefault(brought.checksum, task.hash)
+    slot.visit(replace(visited, seen=Seen.OLDER, kept=None, first_of_content=is_first), None)
+
+
 def count_request(setup: Setup, context: SiteContext, fetched: Fetched) -> None:
     """Every request counts, whatever its role."""
     setup.counts.requests += 1

@@ -16,11 +16,12 @@ from typing import Final, cast
 from nephila.config.sections import Config
 from nephila.crawl.collecting import PAGES_PURSE
 from nephila.crawl.fetcher import Fetched, Truncated, user_agent
-from nephila.crawl.group import Group, Kept, Role, Seen, Swept, Visited
+from nephila.crawl.forgotten import read_forgotten
+from nephila.crawl.group import IMPORTED, Group, Kept, Role, Seen, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.messages import Seed
 from nephila.crawl.politeness import Pace
-from nephila.crawl.recording import SEED_KIND, offer, record_page
+from nephila.crawl.recording import SEED_KIND, offer, record_older, record_page
 from nephila.crawl.seen import PackedHashes
 from nephila.crawl.setup import Setup, make_clock, make_setup, software
 from nephila.crawl.site import SiteContext
@@ -50,6 +51,11 @@ class KnownSite:
     alias_of: int | None = None
     reason: str = ""
     seeds: tuple[Seed, ...] = ()
+    imported: bool = False  # its address today is not known
+
+    @property
+    def open_state(self) -> str:
+        return IMPORTED if self.imported else "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ class _Context(SiteContext):
     found: dict[int, PageTask] = field(default_factory=dict)
     recorded: dict[int, Outcome] = field(default_factory=dict)
     kept: dict[int, Kept] = field(default_factory=dict)  # what a later visit is compared with
+    answered_at: dict[int, float] = field(default_factory=dict)
 
     def push(self, task: PageTask) -> None:
         self.found[task.hash] = task
@@ -85,7 +92,7 @@ def replay_slot(
     scratch = CrawlFolder(folder.state / f"rebuilding-{slot:02}")
     shutil.rmtree(scratch.path, ignore_errors=True)
     scratch.state.mkdir(parents=True)
-    setup = make_setup(config, make_clock(config))
+    setup = make_setup(config, make_clock(config), read_forgotten(folder))
     state = SlotState(scratch, slot, config.archive, software(config, user_agent(config.net)))
     try:
         state.begin_at(applied, sent)
@@ -115,7 +122,7 @@ class _Replay:
 
     def run(self, exchanges: Iterable[StoredExchange]) -> Replayed:
         for url, site in self._sites.items():
-            self._slot.keep(self._contexts[url].row("waiting", robots=None, next_at=0.0))
+            self._slot.keep(self._contexts[url].row(site.open_state, robots=None, next_at=0.0))
             for seed in site.seeds:
                 kind = seed.kind or SEED_KIND
                 offer(self._setup, self._slot, self._contexts[url], seed.path, seed.referrer, kind, 0,
@@ -127,7 +134,7 @@ class _Replay:
         for url, site in self._sites.items():
             context = self._contexts[url]
             if site.alias_of is None:
-                self._slot.keep(context.row("waiting", robots=None, next_at=0.0))
+                self._slot.keep(context.row(site.open_state, robots=None, next_at=0.0))
                 continue
             self._slot.sweep(Swept(site.number, Outcome.ALIAS, site.reason, todo=False))
             self._slot.keep(
@@ -154,13 +161,21 @@ class _Replay:
         if exchange.role != "page":
             self._slot.visit(self._visited(context, path, exchange.role, fetched), None)
         else:
-            record_page(self._setup, self._slot, context, self._task(context, path), fetched)
-            context.recorded[url_hash(path)] = fetched.outcome
-            context.kept[url_hash(path)] = _kept(self._slot.group.visited[-1])
+            self._record_page(context, path, fetched)
         self._slot.note(context)
         response = exchange.response
         self._placed[id(self._slot.group.visited[-1])] = Placed(response.file, response.offset, response.length)
         self._answers += 1
+
+    def _record_page(self, context: _Context, path: str, fetched: Fetched) -> None:
+        key, task = url_hash(path), self._task(context, path)
+        if fetched.started_at < context.answered_at.get(key, 0.0):  # archives were imported in another order
+            record_older(self._setup, self._slot, context, task, fetched)
+            return
+        record_page(self._setup, self._slot, context, task, fetched)
+        context.recorded[key] = fetched.outcome
+        context.kept[key] = kept_after(self._slot.group.visited[-1])
+        context.answered_at[key] = fetched.started_at
 
     def _task(self, context: _Context, path: str) -> PageTask:
         key = url_hash(path)
@@ -216,7 +231,7 @@ class _Replay:
         )  # fmt: skip
 
 
-def _kept(visited: Visited) -> Kept:
+def kept_after(visited: Visited) -> Kept:
     """What is known of a page after a visit, as its row would say it."""
     if visited.kept is not None and visited.seen is not Seen.CHANGED:
         missing = visited.kept.missing + 1 if visited.seen in (Seen.MISSING, Seen.GONE) else 0

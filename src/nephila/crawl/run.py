@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import uvloop
 
-from nephila.config.layers import Effective, Layer, lay, read_file
-from nephila.config.rendering import as_toml
-from nephila.config.resuming import Change, resume
+from nephila.config.layers import Layer
 from nephila.crawl.coordinator import Coordinator, admission
+from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.hourly import Planner
 from nephila.crawl.mending import begun_without_database
+from nephila.crawl.opening import Opened, Settings, read_settings, take_folder
 from nephila.crawl.report import CrawlReport, SlowestSite, pack
 from nephila.crawl.rounds import Round
 from nephila.crawl.scope import compile_scope
@@ -33,58 +33,40 @@ from nephila.records import Outcome
 from nephila.store.database import sqlite_errors
 from nephila.store.durable import replace_file
 from nephila.store.folder import CrawlFolder
-from nephila.store.lock import FileLock
 from nephila.store.plan import planned_pages
 
+_LOG: Final = logging.getLogger("nephila.crawl")
 SHOW_EVERY_S: Final = 0.5
+LOG_EVERY_S: Final = 60.0
 RUNNING: Final = "running"
 PARCEL_PAGES: Final = 20_000
 """Pages of a plan in one parcel at most: a third of a frame, whatever sites they are of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A crawl folder that is ours until `lock` is released."""
-
-    folder: CrawlFolder
-    lock: FileLock
-    effective: Effective
-    changes: tuple[Change, ...]
-    is_new: bool
+def read_input(
+    path: Path, given: Sequence[Layer], lines: Sequence[tuple[str, str]], agents: int
+) -> tuple[Settings, SeedList]:
+    """What a crawl would begin with. Everything that can be wrong with the input is found, and nothing is touched."""
+    settings = read_settings(path, given, agents)
+    config = settings.effective.config
+    check_network(config.net)
+    scope = compile_scope(config.scope, config.crawl.mode, read_forgotten(CrawlFolder(path)))
+    seeds = parse_seeds(lines, strip_rules(config), scope)
+    if lines and not seeds.urls:
+        first = seeds.refused[0] if seeds.refused else None
+        found = f"{first.place}: {first.text!r} {first.reason}" if first else "there is no line with a URL"
+        raise UsageError(f"none of the seeds can be collected ({found}); give URLs such as http://www.example.org/.")
+    if not seeds.urls and not settings.is_kept:
+        raise UsageError(f"there is no crawl in {path} yet; give seeds: `nephila crawl URL…` or `-i FILE`.")
+    return settings, seeds
 
 
 def open_crawl(
     path: Path, given: Sequence[Layer], lines: Sequence[tuple[str, str]], agents: int
 ) -> tuple[Opened, SeedList]:
-    """Make or resume the folder. Everything that can be wrong with the input is found before anything is touched."""
-    is_new = not CrawlFolder.is_crawl(path)
-    kept = path / "nephila.toml"
-    changes: tuple[Change, ...] = ()
-    if is_new or not kept.exists():
-        effective = lay([Layer("--agents", {"crawl.slots": agents}), *given])
-    else:
-        resumed = resume(read_file(kept), given)
-        effective, changes = resumed.effective, resumed.changes
-    config = effective.config
-    check_network(config.net)
-    seeds = parse_seeds(lines, strip_rules(config), compile_scope(config.scope, config.crawl.mode))
-    if lines and not seeds.urls:
-        first = seeds.refused[0] if seeds.refused else None
-        found = f"{first.place}: {first.text!r} {first.reason}" if first else "there is no line with a URL"
-        raise UsageError(f"none of the seeds can be collected ({found}); give URLs such as http://www.example.org/.")
-    if not seeds.urls and (is_new or not kept.exists()):
-        raise UsageError(f"there is no crawl in {path} yet; give seeds: `nephila crawl URL…` or `-i FILE`.")
-    folder = CrawlFolder.create(path)
-    lock = folder.lock("crawl", wait_s=0.5)
-    try:
-        if is_new or changes or not kept.exists():
-            stamp = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-            notes = {change.name: f"changed {stamp}: was {change.before}" for change in changes}
-            replace_file(folder.config_file, as_toml(effective, notes).encode())
-    except BaseException:
-        lock.release()
-        raise
-    return Opened(folder, lock, effective, changes, is_new), seeds
+    """Make or resume the folder, after a look at the input."""
+    settings, seeds = read_input(path, given, lines, agents)
+    return take_folder(path, settings, "crawl"), seeds
 
 
 def run(
@@ -104,7 +86,7 @@ async def _run(
     planner: Planner | None, round_: Round | None,
 ) -> CrawlReport:  # fmt: skip
     config = opened.effective.config
-    setup = make_setup(config, make_clock(config))
+    setup = make_setup(config, make_clock(config), read_forgotten(opened.folder))
     _check_whole(opened.folder)
     sites = SiteList(opened.folder.coordinator_database, config.crawl.slots or agents, sync=config.archive.sync)
     started = time.monotonic()
@@ -118,6 +100,11 @@ async def _run(
         sites.add_outside(((row.text, row.outcome, f"{row.place}: {row.reason}") for row in seeds.refused), now)
         changes = [f"{change.name}: {change.before} -> {change.after}" for change in opened.changes]
         run_number = sites.begin_run(now, agents, json.dumps(changes))
+        _LOG.info("run %d begins: %d seeds given, %d agents", run_number, len(seeds.urls), agents)
+        for change in changes:
+            _LOG.info("setting changed: %s", change)
+        for refused in seeds.refused:
+            _LOG.warning("seed refused: %s at %s (%s)", refused.text, refused.place, refused.reason)
         if round_ is not None:
             _post(opened.folder, sites, round_.plan, now)
         coordinator = Coordinator(
@@ -130,6 +117,7 @@ async def _run(
         sites.end_run(run_number, setup.clock.now(), how.value)
         replace_file(opened.folder.seeds_out, "".join(f"{url}\n" for url in sites.seeds()).encode())
         report = shown.report(coordinator, how.value)
+        _LOG.info("run %d ended: %s; %s", run_number, how.value, _figures(report))
         sites.show(pack(report), time.time())
     finally:
         sites.close()
@@ -155,6 +143,14 @@ def _check_whole(folder: CrawlFolder) -> None:
         raise DamagedError(f"{missing[0]} is missing; run `nephila repair -C {folder.path}` to rebuild it.")
 
 
+def _figures(report: CrawlReport) -> str:
+    return (
+        f"run_pages={report.run_pages} run_requests={report.run_requests} run_bytes={report.run_bytes} "
+        f"seconds={report.seconds:.1f} pages={report.pages} known={report.known} waiting={report.waiting_urls} "
+        f"active_sites={report.active_sites} agent_deaths={report.agent_deaths}"
+    )
+
+
 class _Shown:
     """The live figures: made a few times a second, kept in the folder for `nephila status`."""
 
@@ -168,6 +164,7 @@ class _Shown:
         self._refused = refused
         self._show = show
         self._last = 0.0
+        self._logged = started
 
     def update(self, coordinator: Coordinator) -> None:
         now = time.monotonic()
@@ -179,6 +176,9 @@ class _Shown:
             coordinator.sites.show(pack(report), time.time())
         if self._show is not None:
             self._show(report)
+        if now - self._logged >= LOG_EVERY_S:
+            self._logged = now
+            _LOG.info("%s", _figures(report))
 
     def report(self, coordinator: Coordinator, how: str) -> CrawlReport:
         totals, before = read_totals(self._opened.folder), self._before

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from nephila.config.sections import Scope
+from nephila.crawl.forgotten import NOTHING, Forgotten
 from nephila.crawl.patterns import Glob, canonical_path, whole_glob, whole_path_glob
 from nephila.errors import ConfigError
 from nephila.records import Outcome
@@ -73,12 +74,13 @@ class CompiledScope:
     exclude: Names
     include_paths: tuple[Glob, ...]
     exclude_paths: tuple[Glob, ...]
+    forgotten: Forgotten = NOTHING
 
 
 IN: Final = Verdict(True)
 
 
-def compile_scope(scope: Scope, mode: Mode) -> CompiledScope:
+def compile_scope(scope: Scope, mode: Mode, forgotten: Forgotten = NOTHING) -> CompiledScope:
     """Compile the configuration; a host that can be none is refused by its key."""
     return CompiledScope(
         mode=mode,
@@ -86,6 +88,7 @@ def compile_scope(scope: Scope, mode: Mode) -> CompiledScope:
         exclude=_names("exclude", scope.exclude_hosts, scope.exclude_domains),
         include_paths=tuple(map(whole_path_glob, scope.include_paths)),
         exclude_paths=tuple(map(whole_path_glob, scope.exclude_paths)),
+        forgotten=forgotten,
     )
 
 
@@ -112,6 +115,15 @@ def url_candidate(url: str, *, from_seeds: bool) -> Candidate:
 def scheme(candidate: Candidate, _: CompiledScope) -> Outcome | None:
     """Only http and https are collected."""
     return None if candidate.site.startswith(("http://", "https://")) else Outcome.BLOCKED_SCHEME
+
+
+def forgotten(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
+    """What `nephila forget` has removed stays away, seeds or not."""
+    if not scope.forgotten:
+        return None
+    if candidate.path is None:
+        return Outcome.FORGOTTEN if scope.forgotten.whole_site(candidate.site) else None
+    return Outcome.FORGOTTEN if scope.forgotten.rule_for(candidate.site, candidate.path) else None
 
 
 def mode(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
@@ -143,6 +155,7 @@ def include_paths(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
 
 RULES: Final[tuple[Callable[[Candidate, CompiledScope], Outcome | None], ...]] = (
     scheme,
+    forgotten,
     mode,
     block_list,
     include_hosts_and_domains,

@@ -10,6 +10,7 @@ from nephila.clock import Clock
 from nephila.config.sections import Config, Net
 from nephila.crawl.addresses import Allowed
 from nephila.crawl.fetcher import Fetching, fetching
+from nephila.crawl.forgotten import NOTHING, Forgotten
 from nephila.crawl.hour_notes import HourNotes
 from nephila.crawl.joined import Joined
 from nephila.crawl.name_servers import parse_nameservers
@@ -68,14 +69,14 @@ class Setup:
         return self.config.politeness.robots == "obey"
 
 
-def make_setup(config: Config, clock: Clock) -> Setup:
+def make_setup(config: Config, clock: Clock, forgotten: Forgotten = NOTHING) -> Setup:
     shared = fetching(config.net, config.crawl, clock, config.politeness.min_delay)
     return Setup(
         config=config,
         clock=clock,
         fetching=shared,
         resolver=Resolver(config.net, shared.allowed, clock),
-        scope=compile_scope(config.scope, config.crawl.mode),
+        scope=compile_scope(config.scope, config.crawl.mode, forgotten),
         traps=CompiledTraps.of(config.traps),
         strip=strip_rules(config),
         joined=Joined(strip_rules(config)),

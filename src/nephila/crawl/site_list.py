@@ -24,6 +24,7 @@ from nephila.urls import hash128, host_of, registrable_domain, split, url_hash
 
 _MAX_SITES: Final = "crawl.max_sites"
 _NO_LAST: Final = 1 << 62
+_ELSEWHERE: Final = "its address belongs to another slot than its imported pages"
 _LET_IN: Final = "IN ('limit', 'host_budget')"
 PARCEL_SEEDS: Final = 5_000
 """Sites and seeds in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
@@ -143,6 +144,46 @@ class SiteList:
             self._post(drafts)
         return added
 
+    def enter(self, sites: Iterable[tuple[str, str]], now: float) -> dict[str, tuple[int, int]]:
+        """Sites of an archive, as URL and address then: the number and the slot of each.
+
+        They belong to a slot from now on and are in state `new` all the same: where they are today is looked up
+        before anything is asked of them.
+        """
+        found = {}
+        with self._transaction():
+            for url, address in sites:
+                number, _, slot = self._site(url, now, "", given=True)
+                if slot is None:
+                    row = self._db.execute("SELECT slot FROM addresses WHERE address = ?", (address,)).fetchone()
+                    slot = int(row[0]) if row is not None else self.slots[number % len(self.slots)]
+                    self._db.execute(
+                        """UPDATE sites SET slot = ?, address = ?, state = 'new', outcome = '', reason = ''
+                           WHERE site = ?""",
+                        (slot, address, number),
+                    )
+                found[url] = (number, slot)
+        return found
+
+    def entered(self, url: str) -> tuple[int, int] | None:
+        """The number and the slot of a site that has one."""
+        row = self._db.execute("SELECT site, slot FROM sites WHERE url = ? AND slot IS NOT NULL", (url,)).fetchone()
+        return None if row is None else (int(row[0]), int(row[1]))
+
+    def seed(self, number: int, key: int) -> Seed | None:
+        """How a page was first linked to from elsewhere."""
+        sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ? AND hash = ?"
+        row = self._db.execute(sql, (number, key)).fetchone()
+        return None if row is None else Seed(*row)
+
+    def add_seeds(self, seeds: Iterable[tuple[int, str]], now: float) -> None:
+        """Pages of an archive that nobody links to, as number of the site and path."""
+        with self._transaction():
+            self._db.executemany(
+                "INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, 1, ?, '', 's', 0)",
+                ((number, url_hash(path), path, now) for number, path in seeds),
+            )
+
     def add_outside(self, rows: Iterable[tuple[str, Outcome, str]], now: float) -> None:
         """Lines of the seed list that are no URLs, and URLs that are out of scope."""
         with self._transaction():
@@ -162,8 +203,15 @@ class SiteList:
         drafts = _Drafts()
         with self._transaction():
             for site in located:
-                slot = self._slot_of(site.address)
-                url, given = next(self._db.execute("SELECT url, given FROM sites WHERE site = ?", (site.number,)))
+                sql = "SELECT url, given, slot FROM sites WHERE site = ?"
+                url, given, pinned = next(self._db.execute(sql, (site.number,)))
+                slot = self._slot_of(site.address, pinned)
+                if pinned is not None and slot != pinned:
+                    self._db.execute(
+                        "UPDATE sites SET state = 'done', outcome = ?, reason = ? WHERE site = ?",
+                        (Outcome.LIMIT.value, _ELSEWHERE, site.number),
+                    )
+                    continue
                 self._db.execute(
                     """UPDATE sites SET state = 'leased', slot = ?, address = ?, outcome = '', reason = ''
                        WHERE site = ?""",
@@ -200,7 +248,10 @@ class SiteList:
         drafts = _Drafts()
         with self._transaction():
             self._db.execute("UPDATE sites SET state = 'leased' WHERE state = 'asleep'")
-            self._db.execute("UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done' AND slot IS NULL")
+            self._db.execute(
+                """UPDATE sites SET state = 'new', tries = 0 WHERE state = 'done'
+                   AND (slot IS NULL OR outcome IN ('dns_nxdomain', 'dns_fail', 'dns_timeout'))"""
+            )
             before = self._db.execute("SELECT text FROM limits").fetchone()
             self._db.execute("INSERT OR REPLACE INTO limits VALUES (1, ?)", (limits,))
             if before is not None and before[0] != limits:
@@ -285,12 +336,15 @@ class SiteList:
         for site, key in pages:
             by_site[site].append(key)
         drafts = _Drafts()
+        imported: list[tuple[int]] = []  # their address is looked up before anything is asked of them
         with self._transaction():
             for site, keys in by_site.items():
                 row = self._db.execute("SELECT slot, state FROM sites WHERE site = ?", (site,)).fetchone()
                 if row is not None and row[0] is not None and row[1] != "alias":
                     drafts.again[row[0]].append(AskAgain(site, tuple(keys)))
+                    imported += [(site,)] if row[1] == "new" else []
             self._post(drafts)
+            self._db.executemany("UPDATE sites SET state = 'new' WHERE site = ?", imported)
             self._db.execute(
                 """INSERT INTO plans VALUES (?, ?, ?)
                    ON CONFLICT DO UPDATE SET posted = posted + excluded.posted, posted_at = excluded.posted_at""",
@@ -453,12 +507,13 @@ class SiteList:
         for seed in seeds:
             self._add_seed(ended.alias_of, state, slot, seed, now, drafts, given=False)
 
-    def _slot_of(self, address: str) -> int:
-        """Addresses belong to slots for life."""
+    def _slot_of(self, address: str, wanted: int | None = None) -> int:
+        """Addresses belong to slots for life; a site that was imported has its slot before it has an address."""
         row = self._db.execute("SELECT slot FROM addresses WHERE address = ?", (address,)).fetchone()
         if row is not None:
             return int(row[0])
-        slot: int = min(self.slots, key=lambda each: (self._owned[each], each))
+        fewest: int = min(self.slots, key=lambda each: (self._owned[each], each))
+        slot = fewest if wanted is None else wanted
         self._owned[slot] += 1
         self._db.execute("INSERT INTO addresses VALUES (?, ?)", (address, slot))
         return slot

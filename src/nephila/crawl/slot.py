@@ -207,6 +207,13 @@ class Slot:
         async with self._committed:
             await self._committed.wait_for(lambda: self._done_groups >= target)
 
+    def commit_now(self) -> list[Parcel]:
+        """Commit the group here and now, for those who have no loop; gives the parcels that it made."""
+        group, self.group = self.group, Group()
+        parcels = self._in_thread(group, self._sent + 1)
+        self._sent += len(parcels)
+        return parcels
+
     @property
     def sent(self) -> int:
         """Our last parcel."""

@@ -29,6 +29,7 @@ from nephila.urls import hash128, url_hash
 PARCEL_LINKS: Final = 5_000
 """Links in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
+_SAME_S: Final = 5e-6
 _64_BITS: Final = (1 << 64) - 1
 _PROBE: Final = url_hash(f"/{NOWHERE}")
 _SITE_COLUMNS = tuple(column.name for column in fields(SiteRow))
@@ -102,6 +103,9 @@ class SlotState:
                 self._writer.execute("INSERT INTO slot VALUES (?, 0, 0, '', 0, 0, 0, 0)", (slot,))
             row = ("", 0)
         committed = Position(*row) if row[0] else None
+        for (file,) in self._writer.execute("SELECT archive_file FROM retired").fetchall():
+            # A compaction was killed between its commit and this.
+            (folder.archive_of(slot) / str(file)).unlink(missing_ok=True)
         self._archive = ArchiveWriter(folder.archive_of(slot), slot, archive, software, committed)
         self._reader = open_reader(path)
 
@@ -192,6 +196,35 @@ class SlotState:
         sql = "SELECT code FROM visits WHERE site = ? AND hash = ? AND role = 'probe' ORDER BY visit DESC LIMIT 1"
         row = self._one(sql, site, _PROBE)
         return row is not None and row[0] is not None and row[0] != 200
+
+    def answered(self, site: int, key: int) -> tuple[PageTask, float | None] | None:
+        """A page as it is known, and when it was last answered; None where it is not known here."""
+        sql = """SELECT depth, place, p.hash, path, hops, via_duplicate, tries, outcome,
+                 CASE WHEN hops THEN referrer ELSE '' END, coalesce(code, 0), checksum, coalesce(body_bytes, 0),
+                 coalesce(etag, ''), coalesce(modified, ''), coalesce(missing, 0), fetched_at
+                 FROM pages p LEFT JOIN changes c ON c.site = p.site AND c.hash = p.hash
+                 WHERE p.site = ? AND p.hash = ?"""
+        row = self._one(sql, site, key)
+        if row is None:
+            return None
+        return _task(row[:9], Kept(*row[9:15]) if row[15] is not None else None), row[15]
+
+    def has_visit(self, site: int, key: int, at: float) -> bool:
+        """Whether a visit of this very moment is known: times are kept to the microsecond at best."""
+        sql = "SELECT 1 FROM visits WHERE site = ? AND hash = ? AND at BETWEEN ? AND ?"
+        return self._one(sql, site, key, at - _SAME_S, at + _SAME_S) is not None
+
+    def places(self, site: int, key: int) -> list[tuple[float, str, int]]:
+        """Time and place of every answer of a page that the archive holds, the newest first."""
+        sql = """SELECT at, archive_file, archive_offset FROM visits
+                 WHERE site = ? AND hash = ? AND archive_file IS NOT NULL ORDER BY at DESC, visit DESC"""
+        return [(float(at), str(file), int(offset)) for at, file, offset in self._rows(sql, site, key)]
+
+    def place_of_payload(self, site: int, payload_sha1: bytes) -> tuple[str, int] | None:
+        """Where a site's content with this digest lies."""
+        sql = "SELECT archive_file, archive_offset FROM contents WHERE site = ? AND payload_sha1 = ?"
+        row = self._one(sql, site, payload_sha1)
+        return None if row is None else (str(row[0]), int(row[1]))
 
     def seed_count(self, site: int) -> int:
         row = self._one("SELECT count(*) FROM seeds WHERE site = ?", site)
@@ -380,7 +413,8 @@ class SlotState:
 
     def _ask_again(self, group: Group) -> None:
         """Pages that were planned for another visit; of one that waits anyway nothing changes."""
-        sql = "UPDATE pages SET todo = 1, revisit = 1, tries = 0 WHERE site = ? AND hash = ? AND todo = 0"
+        sql = """UPDATE pages SET todo = 1, revisit = 1, tries = 0
+                 WHERE site = ? AND hash = ? AND todo = 0 AND outcome <> 'forgotten'"""
         self._writer.executemany(sql, group.revisits)
 
     def _sweep(self, swept: Swept) -> None:
@@ -429,6 +463,9 @@ class SlotState:
         if visit.role != "page":
             return
         key = (visit.site, visit.hash)
+        if visit.seen is Seen.OLDER:
+            self._write_content(visit, place)
+            return
         if visit.seen is not None:
             before = run("SELECT fetched_at FROM pages WHERE site = ? AND hash = ?", key).fetchone()
             log_visit(self._writer, visit, before[0] if before is not None else None)
@@ -453,13 +490,17 @@ class SlotState:
                     file, offset, visit.link_kinds, visit.flags, *key,
                 ),
             )  # fmt: skip
-        if visit.first_of_content:
-            run(
-                "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (visit.site, visit.checksum, visit.hash, visit.payload_sha1, fetched.started_at, file, offset),
-            )
+        self._write_content(visit, place)
         state = network_state(visit.outcome, visit.reason).value
         run("UPDATE seeds SET checksum = ?, state = ? WHERE site = ? AND hash = ?", (visit.checksum, state, *key))
+
+    def _write_content(self, visit: Visited, place: Placed | None) -> None:
+        if visit.first_of_content and place is not None:
+            at = visit.fetched.started_at
+            self._writer.execute(
+                "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (visit.site, visit.checksum, visit.hash, visit.payload_sha1, at, place.file, place.offset),
+            )
 
 
 def _parcels(slot: int, group: Group, sequence: int) -> list[Parcel]:

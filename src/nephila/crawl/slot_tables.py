@@ -17,7 +17,7 @@ CREATE TABLE sites (
     url TEXT NOT NULL,                  -- scheme + host + port
     address TEXT NOT NULL,              -- '' where the name has none
     given INTEGER NOT NULL,             -- named by the user
-    state TEXT NOT NULL,                -- waiting, asleep, done, alias
+    state TEXT NOT NULL,                -- waiting, asleep, done, alias, imported
     outcome TEXT NOT NULL DEFAULT '',   -- why it is asleep or an alias
     reason TEXT NOT NULL DEFAULT '',
     alias_of INTEGER,                   -- the canonical site (S0-9)
@@ -164,4 +164,11 @@ _ASKED: Final = """
 ALTER TABLE changes ADD COLUMN asked_at REAL NOT NULL DEFAULT 0;   -- the last visit, whether it told or not
 """
 
-SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED))
+_TAKEN_OUT: Final = """
+CREATE TABLE erasures (                 -- exchanges that no row leads to any more and that are still in the archive
+    archive_file TEXT NOT NULL, archive_offset INTEGER NOT NULL, PRIMARY KEY (archive_file, archive_offset)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE retired (archive_file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;   -- files that newer ones have replaced
+"""
+
+SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED, _TAKEN_OUT))

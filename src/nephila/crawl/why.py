@@ -132,6 +132,9 @@ def _visits(slot: apsw.Connection, number: int, key: int) -> Iterator[Event]:
     for at, role, outcome, reason, code, elapsed_ms, wire_bytes, address, file, offset in slot.execute(
         sql, (number, key)
     ):
+        if outcome == Outcome.FORGOTTEN.value:
+            yield Event(at, f"it was forgotten by the rule {reason}; nothing of it is kept")
+            continue
         answer = f"{outcome}{f' {code}' if code else ''}{f' ({reason})' if reason else ''}"
         kept = f", kept in {file} at {offset}" if file else ""
         yield Event(at, f"asked {address} for it as a {role}: {answer}, {wire_bytes} bytes in {elapsed_ms} ms{kept}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nephila.crawl.hourly import Planner
-    from nephila.crawl.run import Opened
+    from nephila.crawl.opening import Opened
 
 
 def make_planner(opened: Opened) -> Planner | None:

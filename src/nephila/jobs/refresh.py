@@ -14,9 +14,10 @@ from math import ceil
 from typing import Final
 
 from nephila.config.sections import Config
+from nephila.crawl.opening import Opened
 from nephila.crawl.report import CrawlReport
 from nephila.crawl.rounds import Round
-from nephila.crawl.run import Opened, run
+from nephila.crawl.run import run
 from nephila.crawl.seeds import SeedList
 from nephila.crawl.setup import make_clock, strip_rules
 from nephila.crawl.totals import Totals, read_totals

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nephila.clock import Clock
-from nephila.crawl.run import Opened
+from nephila.crawl.opening import Opened
 from nephila.crawl.setup import make_clock
 from nephila.crawl.totals import read_totals
 from nephila.engine import Engine

@@ -10,6 +10,8 @@ happened: readers stop there, and the next start cuts it off.
 - `folder`, `lock`: the names of the contract; one process at a time
 - `database`: SQLite, opened with one set of rules; the rooms keep their own SQL
 - `repair`: what is damaged, set aside and made readable again; nothing is deleted
+- `forgotten`: what must not come back; `erasing`: how an exchange leaves an archive file; `run_log`: what a run did
+- `wacz`, `wacz_writing`: an archive with index and pages in one file
 - `archive`: WARC 1.1, written and read; `cdxj`: its index, derived and never the only copy of anything
 - `change_log`: S4's record of a page's visits; `plan`, `plan_rows`: what is to be visited again, written by refresh and
   taken by crawl; `hour_figures`: how quickly sites answered at which hour

@@ -18,7 +18,7 @@ import heapq
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -91,27 +91,39 @@ def _mime(content_type: str | None) -> str:
 
 
 def write_index(folder: CrawlFolder, committed: Mapping[int, Position]) -> int:
-    """Make DIR/archive/index.cdxj anew from what is committed in each slot, and say how many lines it has.
+    """Make DIR/archive/index.cdxj anew from what is committed in each slot, and say how many lines it has."""
+    with index_lines(folder, committed) as lines:
+        count = _write_lines(aside_of(folder.cdxj), lines)
+    publish(aside_of(folder.cdxj), folder.cdxj)
+    return count
+
+
+@contextmanager
+def index_lines(folder: CrawlFolder, committed: Mapping[int, Position]) -> Iterator[Iterator[str]]:
+    """The lines of the index in their order, from what is committed in each slot.
 
     One archive file's lines are sorted in memory, then all are merged: memory does not grow with the archive.
     """
     runs: list[Path] = []
     try:
-        for slot, position in sorted(committed.items()):
-            last = file_number(position.file)
-            for path in archive_files(folder.archive_of(slot)):
-                if file_number(path.name) <= last:
-                    stop = position.offset if file_number(path.name) == last else None
-                    runs.append(folder.archive / f"{path.name}.cdxj.aside")
-                    _write_lines(runs[-1], sorted(_lines(records(path, stop=stop))))
+        for path, stop in committed_files(folder, committed):
+            runs.append(folder.archive / f"{path.name}.cdxj.aside")
+            _write_lines(runs[-1], sorted(_lines(records(path, stop=stop))))
         with ExitStack() as stack:
             opened = [stack.enter_context(run.open(encoding="ascii", newline="\n")) for run in runs]
-            count = _write_lines(aside_of(folder.cdxj), heapq.merge(*opened))
-        publish(aside_of(folder.cdxj), folder.cdxj)
+            yield heapq.merge(*opened)
     finally:
         for run in runs:
             run.unlink(missing_ok=True)
-    return count
+
+
+def committed_files(folder: CrawlFolder, committed: Mapping[int, Position]) -> Iterator[tuple[Path, int | None]]:
+    """The archive files of every slot, with where the committed part of the last one ends."""
+    for slot, position in sorted(committed.items()):
+        last = file_number(position.file)
+        for path in archive_files(folder.archive_of(slot)):
+            if file_number(path.name) <= last:
+                yield path, position.offset if file_number(path.name) == last else None
 
 
 def _lines(found: Iterable[Record]) -> Iterator[str]:

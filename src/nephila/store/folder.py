@@ -169,6 +169,10 @@ class CrawlFolder:
         return self.path / "index"
 
     @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
     def report(self) -> Path:
         return self.path / "report"
 

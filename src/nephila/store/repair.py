@@ -171,9 +171,10 @@ def heal(path: Path, gaps: list[Gap], end: int) -> Path:
     return kept
 
 
-def filler(length: int, kept_as: str) -> bytes:
+def filler(length: int, kept_as: str, said: str = "") -> bytes:
     """One WARC record in one gzip member of exactly this length; the rest is a comment in the member's header."""
-    text = f"description: {length} bytes that could not be read were here; they are in {kept_as}\r\n".encode()
+    said = said or f"{length} bytes that could not be read were here; they are in {kept_as}"
+    text = f"description: {said}\r\n".encode()
     number = f"{zlib.crc32(kept_as.encode()):08x}{length & 0xFFFF:04x}"
     head = (
         "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: 1970-01-01T00:00:00Z\r\n"

@@ -166,7 +166,7 @@ def stored_response(record: Record) -> StoredResponse:
         header=header,
         body=body,
         truncated=record.field("WARC-Truncated") or "",
-        payload_sha1=_sha1(record.field("WARC-Payload-Digest")),
+        payload_sha1=sha1_of(record.field("WARC-Payload-Digest")),
         revisit=_revisit(record) if record.kind == "revisit" else None,
     )
 
@@ -199,7 +199,8 @@ def _seconds(date: str | None) -> float:
         return 0.0
 
 
-def _sha1(stated: str | None) -> bytes:
+def sha1_of(stated: str | None) -> bytes:
+    """The bytes of a labelled SHA-1; none where it is of another kind."""
     algorithm, _, text = (stated or "").partition(":")
     if algorithm.lower() != "sha1":
         return b""

@@ -51,14 +51,15 @@ def verify(path: Path, stop: int | None = None) -> Verified:
 def wrong_digests(record: Record) -> Iterator[str]:
     """A sentence for each digest that the record states and its bytes do not have."""
     block = record.field("WARC-Block-Digest")
-    if block is not None and not _fits(block, record.block):
+    if block is not None and not fits(block, record.block):
         yield f"{record.file} at byte {record.offset}: the block digest is wrong"
     payload = record.field("WARC-Payload-Digest")
-    if payload is not None and record.kind == "response" and not _fits(payload, split_block(record.block)[1]):
+    if payload is not None and record.kind == "response" and not fits(payload, split_block(record.block)[1]):
         yield f"{record.file} at byte {record.offset}: the payload digest is wrong"
 
 
-def _fits(stated: str, content: bytes) -> bool:
+def fits(stated: str, content: bytes) -> bool:
+    """Whether a labelled digest is that of the bytes; one of an unknown kind is no finding."""
     algorithm, _, text = stated.partition(":")
     if algorithm.lower() not in ("sha1", "sha256", "md5"):
         return True  # a digest we cannot compute is no finding
