@@ -12,6 +12,7 @@ from nephila.store.search_log import (
     MOST_SHOWN,
     SHOWN_WORTH,
     count_of_one,
+    forget_shown,
     note_opened,
     note_search,
     read_interest,
@@ -60,3 +61,14 @@ def test_the_log_stays_small(tmp_path: Path) -> None:
     assert len(read_interest(folder)) == 2
     assert search_log_file(folder).stat().st_size < 300_000
     assert count_of_one(folder, 1)[0] <= 20
+
+
+def test_a_forgotten_page_leaves_and_so_do_words_that_only_it_was_shown_for(tmp_path: Path) -> None:
+    folder = CrawlFolder.create(tmp_path / "crawl")
+    note_search(folder, "spiders", PAGES, NOW, 100)
+    note_search(folder, "quicksilver", PAGES[:1], NOW, 100)
+    # when the first page is forgotten
+    assert forget_shown(folder, lambda url: url == PAGES[0][1]) == 2
+    # then
+    assert dict(read_interest(folder)) == pytest.approx({2: SHOWN_WORTH})
+    assert b"quicksilver" not in search_log_file(folder).read_bytes()

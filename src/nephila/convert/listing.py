@@ -46,9 +46,9 @@ def prepare_visits(
 ) -> int:  # fmt: skip
     """The parts of a slot's visits that have new rows, which are put behind the old ones; how many are new.
 
-    What a visit's text was is known while its content is the page's latest, so old rows are kept as they are. Visits that
-    the state does not know any more are left out; parts that are not there, or were made by an earlier Nephila with
-    other columns, are written anew.
+    What a visit's text was is known while its content is the page's latest, so old rows are kept as they are. Visits
+    that the state does not know any more are left out; parts that are not there, or were made by an earlier Nephila
+    with other columns, are written anew.
     """
     parts = visit_parts(work, reader)
     if any(path.exists() and schema_of(path).names != VISITS.schema.names for path in parts):
@@ -60,7 +60,7 @@ def prepare_visits(
         in_file = rows_in(path) if path.exists() else -1
         if done == last and in_file == len(known):
             continue
-        # More rows than were noted: the last conversion was killed after it had published them, or visits were forgotten.
+        # More rows than were noted: the last conversion was killed after it had published them, or some were forgotten.
         if in_file < len(known) or not known:
             done, known = start, set()
         rows = (_visit_row(reader.slot, row, ids, sites, site_ids) for row in reader.visits(done + 1, last))

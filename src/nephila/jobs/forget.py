@@ -31,6 +31,7 @@ from nephila.store.durable import crash_point, replace_file
 from nephila.store.folder import CrawlFolder
 from nephila.store.forgotten import ForgottenLine, stamp, write_line
 from nephila.store.repair import DAMAGED
+from nephila.store.search_log import forget_shown
 from nephila.urls import split
 
 Tell = Callable[[str], None]
@@ -120,6 +121,7 @@ def _take_out(
             taken += forget_in_slot(folder, slot, config, wanted, reason, now)
             tell("archive")
             erased += erase_in_slot(folder, slot)
+    forget_shown(folder, lambda url: _names(wanted, url))
     if folder.cdxj.exists():
         write_cdxj(folder)
     if folder.seeds_out.exists():

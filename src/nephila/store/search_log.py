@@ -7,7 +7,7 @@ halve every thirty days, so that what was looked for last year does not decide w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -135,3 +135,24 @@ def _one(log: Any, sql: str, values: tuple[Any, ...]) -> int:
 def _short(query: str) -> str:
     """The words of a query, however they were spaced and written."""
     return " ".join(query.casefold().split())[:_QUERY_CHARACTERS]
+
+
+def forget_shown(folder: CrawlFolder, is_forgotten: Callable[[str], bool]) -> int:
+    """Pages that were forgotten leave the log, and queries for which nothing else was shown; gives how many rows."""
+    path = search_log_file(folder)
+    if not path.exists():
+        return 0
+    log: Any = open_writer(path, _SCHEMA)
+    try:
+        log.pragma("secure_delete", True)
+        with transaction(log):
+            rows = list(log.execute("SELECT query, page_id, url FROM shown"))
+            gone = [(query, page_id) for query, page_id, url in rows if is_forgotten(url)]
+            log.executemany("DELETE FROM shown WHERE query = ? AND page_id = ?", gone)
+            log.executemany(
+                "DELETE FROM queries WHERE query = ?1 AND NOT EXISTS (SELECT 1 FROM shown WHERE query = ?1)",
+                {(query,) for query, _ in gone},
+            )
+    finally:
+        close(log)
+    return len(gone)
