@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: bench watch freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
+.PHONY: scopes bench watch freshness bench-refresh demo test lint types imports check fix lab-check survey bench-stats truth study real-sites crash bench-lab bench-rank bench-convert bench-search browser bench-hostile schedule fuzz fuzz-asan soak clean
 
 demo: $(VENV)/ready            ## the whole circle on the lab's web; CI=1 does not stay
 	$(BIN)/nephila demo
@@ -92,6 +92,11 @@ schedule: $(VENV)/ready        ## plans for 10^5 sites, and crawls of the lab by
 
 bench-hostile: $(VENV)/ready   ## the control site alone and among all hostile sites, loop lag and memory
 	$(BIN)/python bench/hostile.py
+
+scopes: $(VENV)/ready          ## kinds of crawler on real manuals and the lab: harvest ratio, precision; needs apt-get and dpkg-deb
+	mkdir -p build/debs/unpacked && cd build/debs && apt-get download httrack-doc anarchism mplayer-doc
+	for package in build/debs/*.deb; do dpkg-deb -x "$$package" build/debs/unpacked; done
+	$(BIN)/python bench/scopes.py build/debs/unpacked
 
 freshness: $(VENV)/ready       ## freshness of four policies at equal budgets, over HTTP, by the lab's truth; takes minutes
 	$(BIN)/python bench/freshness.py

@@ -30,7 +30,6 @@ from nephila.config.sections import Convert, Lab, Links
 from nephila.config.units import parse_size
 from nephila.convert.attributes import attributes
 from nephila.convert.counting import _load_edges, _page_counts
-from nephila.convert.language import language_of, load_model
 from nephila.convert.resolving import find_resolved, load_lookups, prepare_links
 from nephila.convert.run import run
 from nephila.convert.simhash import simhash
@@ -43,6 +42,7 @@ from nephila.lab.serve import LabServer
 from nephila.lab.web import Web
 from nephila.markup import boilerplate
 from nephila.markup import text as reading
+from nephila.markup.language import language_of, load_model
 from nephila.store.durable import aside_of, publish
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.duck import open_duck

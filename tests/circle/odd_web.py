@@ -18,7 +18,7 @@ HTML = "text/html; charset=utf-8"
 class Said:
     """One answer."""
 
-    body: str = ""
+    body: str | bytes = ""
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     content_type: str = HTML
@@ -31,6 +31,7 @@ class Asked:
     at: float
     ended_at: float
     status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 Site = Mapping[str, Said | Callable[[int], Said]]
@@ -95,9 +96,9 @@ def serving(
             etag = dict(said.headers).get("ETag")
             if etag is not None and self.headers.get("If-None-Match") == etag:
                 said = Said("", 304, said.headers)
-            body = said.body.encode()
+            body = said.body if isinstance(said.body, bytes) else said.body.encode()
             with lock:
-                web.asked.append(Asked(host, self.path, at, time.monotonic(), said.status))
+                web.asked.append(Asked(host, self.path, at, time.monotonic(), said.status, dict(self.headers)))
             self.send_response(said.status)
             whole = (("Content-Type", said.content_type), ("Content-Length", str(len(body))))
             for name, value in (*(() if said.status == 304 else whole), *said.headers):

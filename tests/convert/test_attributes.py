@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nephila.convert.attributes import Attributes, Parse, attributes
-from nephila.convert.language import language_of
+from nephila.markup.language import language_of
 from nephila.urls import StripRules
 
 RULES = StripRules.of(["sid"])

@@ -151,13 +151,21 @@ def test_addresses_are_placed_by_the_ranges_that_are_configured(folder: CrawlFol
     assert table(folder, "countries_by_address", config).rows == (("KR", 1, 1.0),)
 
 
+def test_ipv6_addresses_are_placed_too(tmp_path: Path, data: Path) -> None:
+    sites = [{"site_id": n, "url": f"http://{n}.kr", "address": address}
+             for n, address in enumerate(("1.11.0.1", "2001:230::1", "2001:db8::1", ""))]  # fmt: skip
+    ranges = tuple(f"KR={data / 'misc' / f'kr_ipv{family}_ranges.csv.gz'}" for family in (4, 6))
+    found = table(made(tmp_path / "crawl", sites=sites), "countries_by_address", Stats(country_ranges=ranges))
+    assert found.rows == (("KR", 2, 2 / 3), ("in no range", 1, 1 / 3))
+
+
 @pytest.mark.parametrize(("text", "sentence"), [("1.2.3.4,x\n", "line 1 is no range"), ("\udc80", "cannot be read")])
 def test_wrong_ranges_are_one_sentence(folder: CrawlFolder, tmp_path: Path, text: str, sentence: str) -> None:
     file = tmp_path / "ranges.csv"
     file.write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(UsageError, match=sentence):
         described(folder, Stats(country_ranges=(f"XX={file}",)))
-    with pytest.raises(UsageError, match="write it as KR="):
+    with pytest.raises(UsageError, match='write "KR=FILE"'):
         described(folder, Stats(country_ranges=("ranges.csv",)))
 
 

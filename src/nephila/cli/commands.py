@@ -36,6 +36,7 @@ COMMANDS: Final[dict[str, Row]] = {
     "study": Row("study", "The change study: the same sites again and again, and how they change."),
     "status": Row("status", "What a crawl has done and is doing, from another terminal."),
     "why": Row("why", "The whole story of one URL: who linked to it, what was decided, when and why."),
+    "wrap": Row("wrap", "Try wrappers on a page: which fields they find, before they fill a table."),
     "lab": Row("lab", "A web in a box: serve it, tell its truth, check it against the papers."),
     "merge": Row("merge", "One crawl folder of several: every page once, all its visits."),
     "forget": Row("forget", "Take pages or sites out of the folder, everywhere, and keep them out."),

@@ -70,6 +70,8 @@ def as_text(report: ConvertReport) -> str:
         f"  besides     {report.unfetched:,} URLs never requested, {report.visits:,} visits, "
         f"{report.clusters:,} clusters of near-duplicates"
     )
+    if report.fields:
+        lines.append(f"  wrappers    {report.fields:,} values in the table `fields`")
     spent = ", ".join(f"{step} {seconds:.1f}" for step, seconds in report.steps.items())
     cpu = "" if report.extract_ms_per_page is None else f"; {report.extract_ms_per_page} ms CPU per page read"
     lines.append(f"  seconds     {report.seconds:.1f}: {spent}{cpu}")

@@ -15,8 +15,10 @@ from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json
 
 if TYPE_CHECKING:
+    from nephila.config.layers import Layer
     from nephila.crawl.report import CrawlReport
 
+PROFILES = ("general", "focusing", "topical", "wrapper")
 POLICIES = ("off", "random", "sorting", "hybrid", "index", "lp")
 
 P = ParamSpec("P")
@@ -39,14 +41,22 @@ def seed_options(function: Callable[P, R]) -> Callable[P, R]:
         type=click.Choice(POLICIES),
         help="Order sites by the hour of the day (`nephila schedule`); off by default.",
     )
-    return click.argument("seeds", nargs=-1, metavar="[SEED]...")(file(policy(function)))
+    profile = click.option(
+        "--profile",
+        type=click.Choice(PROFILES),
+        help="The kind of crawler (docs/scopes.md): general; focusing, the seeds' sites whole; topical; wrapper.",
+    )
+    return click.argument("seeds", nargs=-1, metavar="[SEED]...")(file(policy(profile(function))))
 
 
 @click.command()
 @seed_options
 @click.option("--estimate", is_flag=True, help="Only say how many pages, how long and how much disk; ask nobody.")
 @common_options
-def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None, estimate: bool) -> int:
+def command(
+    common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None, profile: str | None,
+    estimate: bool,
+) -> int:  # fmt: skip
     """Collect the web that the seeds lead to, politely and exactly once.
 
     A seed is a URL or a host name. Links to other sites are followed too, unless you say otherwise:
@@ -66,8 +76,8 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], pol
     from nephila.cli.crawl_view import as_text
 
     if estimate:
-        return _estimate(common, seeds, files)
-    report = collect(common, seeds, files, policy)
+        return _estimate(common, seeds, files, profile)
+    report = collect(common, seeds, files, policy, profile)
     if common.as_json:
         emit_json(report)
     else:
@@ -75,14 +85,16 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], pol
     return INTERRUPTED if report.how == "interrupted" else 0
 
 
-def _estimate(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...]) -> int:
+def _estimate(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], profile: str | None) -> int:
     """What the crawl would come to, by its limits and what the folder has seen; nothing is touched."""
     from nephila.cli.estimate_view import as_text
     from nephila.crawl.estimated import estimate_crawl
     from nephila.crawl.run import read_input
 
     agents = common.agents or os.cpu_count() or 1
-    settings, seed_list = read_input(common.directory, common.layers(), _lines(seeds, files), agents)
+    settings, seed_list = read_input(
+        common.directory, [*common.layers(), *_chosen(None, profile)], _lines(seeds, files), agents
+    )
     found = estimate_crawl(common.directory, settings.effective.config, seed_list, agents)
     if common.as_json:
         emit_json(found)
@@ -100,18 +112,28 @@ def _lines(seeds: tuple[str, ...], files: tuple[Path, ...]) -> list[tuple[str, s
     return lines
 
 
-def collect(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None = None) -> CrawlReport:
+def _chosen(policy: str | None, profile: str | None) -> list[Layer]:
+    """What options set, as layers of the configuration."""
+    from nephila.config.layers import Layer
+
+    chosen = {"schedule.policy": policy, "crawl.profile": profile}
+    return [Layer(f"--{key.partition('.')[2]}", {key: value}) for key, value in chosen.items() if value is not None]
+
+
+def collect(
+    common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None = None,
+    profile: str | None = None,
+) -> CrawlReport:  # fmt: skip
     """Begin or resume the crawl, with a view of it where somebody looks."""
     from nephila.cli.crawl_view import LiveView, refused_sentence
     from nephila.cli.estimate_view import one_line
-    from nephila.config.layers import Layer
     from nephila.crawl.estimated import estimate_crawl
     from nephila.crawl.run import open_crawl, run
     from nephila.engine import open_engine
     from nephila.jobs.planned import make_planner
 
     agents = common.agents or os.cpu_count() or 1
-    layers = [*common.layers(), *([Layer("--policy", {"schedule.policy": policy})] if policy is not None else [])]
+    layers = [*common.layers(), *_chosen(policy, profile)]
     opened, seed_list = open_crawl(common.directory, layers, _lines(seeds, files), agents)
     try:
         if seed_list.refused:

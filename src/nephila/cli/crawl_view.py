@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nephila.crawl.seeds import SeedList
 
 LINE_EVERY_S: Final = 5.0
+_OFF: Final = {"topic": "off topic", "language": "in another language"}
 _NO_ROOM: Final = "Paused: the disk is nearly full; make room and it goes on by itself.  "
 _PAUSED: Final = "Paused, until the web pages resume it or control/paused is removed.  "
 
@@ -128,6 +129,7 @@ def as_text(report: CrawlReport, directory: Path) -> str:
     lines += [
         f"    {name:<{width}} {count:>10,}" for name, count in sorted(report.outcomes.items(), key=lambda row: -row[1])
     ]
+    lines += _scope_lines(report)
     lines += [f"  changed for this crawl: {change}" for change in report.changes]
     hint = _hint(report)
     if hint:
@@ -137,6 +139,36 @@ def as_text(report: CrawlReport, directory: Path) -> str:
         f"`nephila why URL -C {directory}` tells a URL's story."
     )
     return "\n".join(lines)
+
+
+def _scope_lines(report: CrawlReport) -> list[str]:
+    """What rules of the scope left out, and how much of what came was wanted."""
+    lines = []
+    if report.refused_by_rule:
+        width = max(map(len, report.refused_by_rule))
+        lines.append("  URLs left out, by rule:")
+        in_order = sorted(report.refused_by_rule.items(), key=lambda row: -row[1])
+        lines += [f"    {name:<{width}} {count:>10,}{_of_sites(report, name)}" for name, count in in_order]
+    judged = report.judged
+    if report.harvest_ratio is not None:
+        off = [f"{judged[name]:,} {what}" for name, what in _OFF.items() if judged.get(name)]
+        of = sum(judged.get(name, 0) for name in ("on", *_OFF))
+        lines.append(
+            f"  harvest   {report.harvest_ratio:>10.1%}   {judged.get('on', 0):,} of {of:,} pages that were judged"
+            + "".join(f", {each}" for each in off)
+        )
+    if judged.get("skipped") or judged.get("archived"):
+        counts = f"{judged.get('skipped', 0):,} bodies skipped, {judged.get('archived', 0):,} archived and not read"
+        lines.append(f"  types     {counts}")
+    return lines
+
+
+def _of_sites(report: CrawlReport, rule: str) -> str:
+    sites = report.refused_sites.get(rule, 0)
+    if not sites or not report.located_sites:
+        return ""
+    share = sites / report.located_sites
+    return f"   {_named(sites, 'site', 'sites')} of {report.located_sites:,} with an address ({share:.1%})"
 
 
 def _hint(report: CrawlReport) -> str:

@@ -39,7 +39,9 @@ class RunReport:
 @click.command()
 @seed_options
 @common_options
-def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None) -> int:
+def command(
+    common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], policy: str | None, profile: str | None
+) -> int:
     """Crawl, convert, rank, index and report: from seeds to pages that can be searched, and a page about them.
 
     \b
@@ -58,7 +60,7 @@ def command(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], pol
     from nephila.store.folder import CrawlFolder
 
     started = time.monotonic()
-    crawled = collect(common, seeds, files, policy)
+    crawled = collect(common, seeds, files, policy, profile)
     if crawled.how == "interrupted":
         report = RunReport(round(time.monotonic() - started, 3), crawled)
         emit_json(report) if common.as_json else emit(crawl_view.as_text(crawled, common.directory))

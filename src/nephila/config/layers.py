@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Final, get_type_hints
 
 from nephila.config.check import Key, Value, checked, keys, nearest
 from nephila.config.sections import Config
@@ -88,17 +88,30 @@ def lay(layers: Sequence[Layer]) -> Effective:
                 mistakes.append(f"{layer.origin}: {name}: expected {error}, got {raw!r}")
     if mistakes:
         raise ConfigError("\n".join(mistakes))
-    _apply_profile(found, origins)
+    _apply_profiles(found, origins)
     return Effective(_built(found), origins)
 
 
-def _apply_profile(found: dict[str, Value], origins: dict[str, str]) -> None:
-    """S1-18's figures, where the profile `paper` is chosen and the keys themselves were not given."""
-    if found.get("politeness.profile") != "paper":
-        return
-    for name, value in (("politeness.min_delay", 30.0), ("politeness.delay_factor", 10.0)):
-        if origins[name] == DEFAULT_ORIGIN:
-            found[name], origins[name] = value, "politeness.profile"
+_PROFILES: Final[Mapping[tuple[str, str], Mapping[str, Value]]] = {
+    # S1-18's figures.
+    ("politeness.profile", "paper"): {"politeness.min_delay": 30.0, "politeness.delay_factor": 10.0},
+    # S4-1's kinds of crawler.
+    ("crawl.profile", "focusing"): {"crawl.mode": "sites", "sources.sitemaps": "robots", "sources.feeds": "all"},
+    ("crawl.profile", "topical"): {"content.images": "skip", "content.media": "skip", "content.other": "skip"},
+    ("crawl.profile", "wrapper"): {
+        "crawl.mode": "sites", "content.images": "skip", "content.media": "skip", "content.other": "skip",
+    },
+}  # fmt: skip
+"""What a profile sets where the keys themselves were not given."""
+
+
+def _apply_profiles(found: dict[str, Value], origins: dict[str, str]) -> None:
+    for (key, profile), settings in _PROFILES.items():
+        if found.get(key) != profile:
+            continue
+        for name, value in settings.items():
+            if origins[name] == DEFAULT_ORIGIN:
+                found[name], origins[name] = value, key
 
 
 def _tightened(key: Key, text: str) -> Any:

@@ -8,53 +8,29 @@ crawl folder is made, because changing them would make one crawl out of two diff
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from nephila.config.units import DURATION_FORM, SIZE_FORM, parse_duration, parse_size
+from nephila.config.scoping import Content, Handling, Scope, Sources, Topic
+from nephila.config.units import DURATION_FORM, parse_duration
+from nephila.config.values import (
+    Bytes,
+    BytesLimit,
+    Count,
+    HeaderText,
+    Limit,
+    Positive,
+    Seconds,
+    SecondsLimit,
+    Share,
+    Unit,
+    Unlimited,
+    Weight,
+)
+from nephila.config.values import key as _key
 
-
-def _key(default: Any, meaning: str, *, changeable: bool = False) -> Any:
-    metadata = {"meaning": meaning, "changeable": changeable}
-    if isinstance(default, list):
-        return field(default_factory=lambda: tuple(default), metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Marks a number that may be written with its unit; `form` is what a refusal says was expected."""
-
-    parse: Any
-    form: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unlimited:
-    """Marks a limit that may be `"none"`; 0 is a limit like any other."""
-
-
-Seconds = Annotated[float, Unit(parse_duration, DURATION_FORM), Field(ge=0, allow_inf_nan=False)]
-Bytes = Annotated[int, Unit(parse_size, SIZE_FORM), Field(ge=0)]
-Count = Annotated[int, Field(ge=0)]
-Limit = Annotated[Annotated[int, Field(ge=0)] | None, Unlimited()]
-SecondsLimit = Annotated[
-    Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, Unit(parse_duration, DURATION_FORM), Unlimited()
-]
-BytesLimit = Annotated[Annotated[int, Field(ge=0)] | None, Unit(parse_size, SIZE_FORM), Unlimited()]
-Positive = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Weight = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
-
-
-def _no_control_characters(text: str) -> str:
-    if any(ord(character) < 32 or ord(character) == 127 for character in text):
-        raise ValueError("a text without line ends or control characters")
-    return text
-
-
-HeaderText = Annotated[str, AfterValidator(_no_control_characters)]
+__all__ = ["Bytes", "Config", "Content", "Handling", "Scope", "Sources", "Topic", "Unit", "Unlimited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +41,11 @@ class Crawl:
         "web",
         "web: follow links to new sites; sites: only the sites of the seeds (S0-5); parties: only what each seed leads "
         "to within its site, no link between sites at all (S1-1)",
+    )
+    profile: Literal["general", "focusing", "topical", "wrapper"] = _key(
+        "general",
+        "the kind of crawler (S4-1): general; focusing: the seeds' sites whole, with sitemaps and feeds; topical: what "
+        "`topic` wants; wrapper: what `convert.wrappers` names",
     )
     max_pages: Limit = _key(None, "pages requested in all", changeable=True)
     max_sites: Limit = _key(None, "sites visited in all", changeable=True)
@@ -140,6 +121,12 @@ class Net:
     max_header_size: Bytes = _key(64 * 2**10, "bytes of a header", changeable=True)
     verify_tls: bool = _key(True, "refuse certificates that do not hold", changeable=True)
     ipv6: bool = _key(True, "use IPv6 addresses where a name has them and no IPv4 address", changeable=True)
+    credentials: str = _key(
+        "", "a TOML file of logins, cookies and headers for sites of your own (docs/scopes.md)", changeable=True
+    )
+    proxy: str = _key("", 'an HTTP proxy for every request, such as "http://proxy.example.org:3128"', changeable=True)
+    max_rate: BytesLimit = _key(None, "bytes per second that all agents together receive", changeable=True)
+    max_agent_rate: BytesLimit = _key(None, "bytes per second that one agent receives", changeable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,18 +181,6 @@ class Links:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Which sites and URLs are in. A pattern may hold `*`; an empty list of includes lets everything in."""
-
-    include_hosts: tuple[str, ...] = _key([], 'hosts to collect, such as ["*.ac.kr"]')
-    exclude_hosts: tuple[str, ...] = _key([], "hosts never asked (the block list)", changeable=True)
-    include_domains: tuple[str, ...] = _key([], 'registrable domains to collect, such as ["kaist.ac.kr"]')
-    exclude_domains: tuple[str, ...] = _key([], "registrable domains never asked", changeable=True)
-    include_paths: tuple[str, ...] = _key([], 'paths to collect, such as ["/docs/*"]')
-    exclude_paths: tuple[str, ...] = _key([], "paths never asked", changeable=True)
-
-
-@dataclass(frozen=True, slots=True)
 class Archive:
     """How what was fetched is kept."""
 
@@ -246,6 +221,12 @@ class Convert:
     communities: str = _key(
         "", 'a file of "site,community" lines; without one communities are found by their links', changeable=True
     )
+    wrappers: str = _key(
+        "", "a TOML file of wrappers: fields taken from named pages into the table `fields` (docs/scopes.md)",
+        changeable=True,
+    )  # fmt: skip
+    max_pdf_size: Bytes = _key(16 * 2**20, "bytes of a PDF that is read; a longer one is kept and not read",
+                               changeable=True)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +406,9 @@ class Stats:
         20, "entries of a list that are shown, the most frequent first", changeable=True
     )
     country_ranges: tuple[str, ...] = _key(
-        [], 'files of IPv4 ranges ("first,last" lines), as ["KR=kr_ipv4_ranges.csv.gz"]', changeable=True
+        [],
+        'which address is where, as in scope.country_ranges: ["KR=kr_ipv4_ranges.csv.gz", "x.mmdb"]',
+        changeable=True,
     )
 
 
@@ -448,6 +431,9 @@ class Config:
     politeness: Politeness = field(default_factory=Politeness)
     net: Net = field(default_factory=Net)
     scope: Scope = field(default_factory=Scope)
+    sources: Sources = field(default_factory=Sources)
+    content: Content = field(default_factory=Content)
+    topic: Topic = field(default_factory=Topic)
     traps: Traps = field(default_factory=Traps)
     aliases: Aliases = field(default_factory=Aliases)
     links: Links = field(default_factory=Links)

@@ -17,6 +17,7 @@ from nephila.convert.crawled import SiteRow, SlotReader
 from nephila.convert.extract import FetchedPage, Portion
 from nephila.convert.ids import IdStore, SiteIds
 from nephila.convert.workshop import Workshop
+from nephila.markup.wrappers import Wrappers
 from nephila.store.tables.schemas import PART_IDS
 
 PORTION_PAGES: Final = 512
@@ -68,7 +69,7 @@ class Portions:
         """The part of each portion, in their order."""
         return [changes[0].part for changes in self._cut()]
 
-    def make(self, config: Convert, links: Links, work: Workshop, run: str) -> Iterator[Portion]:
+    def make(self, config: Convert, links: Links, work: Workshop, run: str, wrappers: Wrappers) -> Iterator[Portion]:
         for changes in self._cut():
             yield Portion(
                 pages=tuple(self._page(change) for change in changes),
@@ -77,7 +78,9 @@ class Portions:
                 strip=links.strip_parameters,
                 max_url_length=links.max_url_length,
                 max_parse_bytes=config.max_parse_size,
+                max_pdf_bytes=config.max_pdf_size,
                 max_parse_s=config.max_parse_time,
+                wrappers=wrappers,
                 run=run,
             )
 

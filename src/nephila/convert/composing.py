@@ -14,7 +14,7 @@ from nephila.convert.staging import KEYS, LINK_STAGE
 from nephila.convert.workshop import Workshop
 from nephila.store.tables.duck import batches, in_list
 from nephila.store.tables.parts import schema_of
-from nephila.store.tables.schemas import PAGES, PART_IDS
+from nephila.store.tables.schemas import FIELDS, PAGES, PART_IDS
 
 Portions = dict[int, list[Extracted]]
 """What was extracted, by part."""
@@ -125,6 +125,21 @@ def _merged(work: Workshop, portions: list[Extracted], part: int) -> str:
     return f"""SELECT {chosen} FROM read_parquet({files}) f LEFT JOIN read_parquet({old}) o USING (page_id)
                UNION ALL SELECT {kept} FROM read_parquet({old})
                WHERE page_id NOT IN (SELECT page_id FROM read_parquet({files}))"""  # noqa: S608
+
+
+def prepare_fields(duck: Any, work: Workshop, portions: list[Extracted], part: int) -> int:
+    """One part of `fields`; what wrappers find now replaces what they found on the same pages."""
+    path = work.table_part(FIELDS, part)
+    files = in_list(portion.fields_file for portion in portions)
+    sources = [f"SELECT * FROM read_parquet({files})"]  # noqa: S608
+    old = in_list(work.newest([path]))
+    if old:
+        sources.append(
+            f"""SELECT * FROM read_parquet({old})
+                WHERE page_id NOT IN (SELECT page_id FROM fresh WHERE NOT inherits)"""  # noqa: S608
+        )
+    sql = f"SELECT * FROM ({' UNION ALL '.join(sources)}) ORDER BY page_id, field, place"  # noqa: S608
+    return work.prepare(path, FIELDS.schema, batches(duck, sql), FIELDS.sorted_by)
 
 
 def prepare_raw_links(duck: Any, work: Workshop, portions: list[Extracted], part: int) -> int:

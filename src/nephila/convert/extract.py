@@ -10,33 +10,39 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from nephila.convert.attributes import Attributes, Parse, attributes
+from nephila.convert.attributes import Attributes, Parse, attributes, decoded_text
 from nephila.convert.crawled import CrawledPage
 from nephila.convert.guarding import Guard, guard
-from nephila.convert.language import load_model
 from nephila.convert.staging import LINK_STAGE, NO_KEY, PAGE_STAGE, batch_of, is_home, key_of
 from nephila.decode import DecodeState, decode
 from nephila.errors import DamagedError
+from nephila.markup import pdf
+from nephila.markup.language import load_model
 from nephila.markup.text import storable
+from nephila.markup.wrappers import Wrappers, extract_fields
 from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import StoredLink
 from nephila.store.archive.reader import StoredResponse, read, read_exchange
 from nephila.store.durable import aside_of, crash_point, publish
 from nephila.store.folder import slot_name
-from nephila.store.tables.parts import batches_of, prepare
+from nephila.store.tables.parts import batches_of, prepare, rows_in
+from nephila.store.tables.schemas import FIELDS
 from nephila.urls import StripRules, hash128
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Raised when the same bytes would give other rows; files of another version are not used again."""
 
 _ANCHOR_CHARACTERS: Final = 1024
+_AS_HTML: Final = frozenset({Parse.OK, Parse.CHARSET, Parse.LIMIT, Parse.EMPTY})
+_HTML_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+_ARCHIVE_ONLY: Final = "archive_only"  # crawl's flag of what is kept and not read (section `content`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +68,16 @@ class Portion:
     strip: tuple[str, ...]
     max_url_length: int
     max_parse_bytes: int
+    max_pdf_bytes: int
     max_parse_s: float
+    wrappers: Wrappers
     run: str
     """names the notes of this run; empty: the process must not die"""
 
     def name(self) -> str:
         """The same for the same work."""
-        relevant = (VERSION, self.pages, self.strip, self.max_url_length, self.max_parse_bytes)
+        limits = (self.max_url_length, self.max_parse_bytes, self.max_pdf_bytes)
+        relevant = (VERSION, self.pages, self.strip, *limits, self.wrappers.digest)
         return hash128(msgspec.json.encode(relevant).decode()).hex()
 
 
@@ -78,7 +87,9 @@ class Extracted:
 
     pages_file: Path
     links_file: Path
+    fields_file: Path
     links: int
+    fields: int
     parses: dict[str, int]
     cpu_s: float
 
@@ -86,44 +97,55 @@ class Extracted:
 def extract(portion: Portion) -> Extracted:
     """Read a portion's bodies from the archive, and write what they say."""
     name = portion.name()
-    pages_file, links_file = portion.target / f"{name}.pages.parquet", portion.target / f"{name}.links.parquet"
-    if pages_file.exists() and links_file.exists():
-        return _found(pages_file, links_file)
+    files = [portion.target / f"{name}.{what}.parquet" for what in ("fields", "links", "pages")]
+    if all(path.exists() for path in files):
+        return _found(*files)
     load_model()
     started = time.process_time()
     rules = StripRules.of(portion.strip, max_length=portion.max_url_length)
     notes = portion.target / f"{name}.{portion.run}.noted" if portion.run else None
     page_rows: list[tuple[Any, ...]] = []
     link_rows: list[tuple[Any, ...]] = []
+    field_rows: list[tuple[Any, ...]] = []
     parses: Counter[str] = Counter()
     with guard(notes, portion.max_parse_s) as watched:
         for page in portion.pages:
-            found, links = _read(portion, page, rules, watched)
-            parses[found.parse.value] += 1
-            page_rows.append(_page_row(page, found))
-            link_rows += links
-    for path, schema, rows in ((links_file, LINK_STAGE, link_rows), (pages_file, PAGE_STAGE, page_rows)):
+            read = _read(portion, page, rules, watched)
+            parses[read.found.parse.value] += 1
+            page_rows.append(_page_row(page, read.found))
+            link_rows += read.links
+            field_rows += read.fields
+    stages = (FIELDS.schema, field_rows), (LINK_STAGE, link_rows), (PAGE_STAGE, page_rows)
+    for path, (schema, rows) in zip(files, stages, strict=True):
         prepare(path, schema, [batch_of(schema, rows)])
         publish(aside_of(path), path)
     crash_point("convert.extracted")
-    return Extracted(pages_file, links_file, len(link_rows), dict(parses), round(time.process_time() - started, 6))
+    cpu_s = round(time.process_time() - started, 6)
+    fields_file, links_file, pages_file = files
+    return Extracted(pages_file, links_file, fields_file, len(link_rows), len(field_rows), dict(parses), cpu_s)
 
 
-def _found(pages_file: Path, links_file: Path) -> Extracted:
+def _found(fields_file: Path, links_file: Path, pages_file: Path) -> Extracted:
     parses: Counter[str] = Counter()
     for batch in batches_of(pages_file, ["parse"]):
         parses.update(batch.column(0).to_pylist())
     links = sum(batch.num_rows for batch in batches_of(links_file, ["source"]))
-    return Extracted(pages_file, links_file, links, dict(parses), 0.0)
+    return Extracted(pages_file, links_file, fields_file, links, rows_in(fields_file), dict(parses), 0.0)
 
 
-def _read(
-    portion: Portion, page: FetchedPage, rules: StripRules, watched: Guard
-) -> tuple[Attributes, list[tuple[Any, ...]]]:
-    """What a page says, and its links in the order of LINK_STAGE."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a page says, its links in the order of LINK_STAGE, and what a wrapper found in the order of FIELDS."""
+
+    found: Attributes
+    links: list[tuple[Any, ...]] = field(default_factory=list)
+    fields: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def _read(portion: Portion, page: FetchedPage, rules: StripRules, watched: Guard) -> _Read:
     known = page.crawled
     if page.inherits or known.archive_file is None or known.archive_offset is None or not known.has_content:
-        return Attributes(Parse.NONE), []
+        return _Read(Attributes(Parse.NONE))
     try:
         slot = portion.archive / slot_name(page.slot)
         exchange = read_exchange(slot / known.archive_file, known.archive_offset)
@@ -132,29 +154,51 @@ def _read(
             holder = read(slot / known.body_file, known.body_offset)
         links = [_link_row(page.page_id, link) for link in exchange.outlinks]
     except (DamagedError, ValueError):
-        return Attributes(Parse.DAMAGED), []
-    return _attributes(portion, page, exchange.response, holder, rules, watched), links
+        return _Read(Attributes(Parse.DAMAGED))
+    found, fields = _attributes(portion, page, exchange.response, holder, rules, watched)
+    return _Read(found, links, fields)
 
 
 def _attributes(
     portion: Portion, page: FetchedPage, response: StoredResponse, holder: StoredResponse, rules: StripRules,
     watched: Guard,
-) -> Attributes:  # fmt: skip
+) -> tuple[Attributes, list[tuple[Any, ...]]]:  # fmt: skip
+    if _ARCHIVE_ONLY in page.crawled.flags.split():
+        return Attributes(Parse.OTHER), []
     earlier = watched.verdict(page.page_id)
     if earlier is not None:
-        return Attributes(earlier)
-    decoded = decode(holder.body, holder.codings, portion.max_parse_bytes + 1)
+        return Attributes(earlier), []
+    is_pdf = page.crawled.mime in pdf.TYPES
+    most_bytes = portion.max_pdf_bytes if is_pdf else portion.max_parse_bytes
+    decoded = decode(holder.body, holder.codings, most_bytes + 1)
     if decoded.state is DecodeState.BAD:
-        return Attributes(Parse.UNDECODABLE)
+        return Attributes(Parse.UNDECODABLE), []
     content_type = next(iter(response.header_values("content-type")), None)
     watched.note(page.page_id)
     try:
         known = page.crawled
-        return attributes(
-            page.url, decoded.payload, content_type, known.mime, known.last_modified, rules, portion.max_parse_bytes
-        )
+        found = attributes(
+            page.url, decoded.payload, content_type, known.mime, known.last_modified, rules, most_bytes,
+            portion.max_parse_s,
+        )  # fmt: skip
+        fields = _fields(portion, page, decoded.payload, content_type, rules) if found.parse in _AS_HTML else []
+        return found, fields
     finally:
         watched.clear()
+
+
+def _fields(
+    portion: Portion, page: FetchedPage, body: bytes, content_type: str | None, rules: StripRules
+) -> list[tuple[Any, ...]]:
+    """What the page's wrapper finds on it, in the order of FIELDS."""
+    wrapper = portion.wrappers.of(page.url)
+    if wrapper is None or page.crawled.mime not in _HTML_TYPES:
+        return []
+    html = decoded_text(body, content_type, portion.max_parse_bytes).text
+    return [
+        (page.page_id, row.wrapper, row.field, row.place, storable(row.text), row.number, row.moment)
+        for row in extract_fields(wrapper, html, page.url, rules)
+    ]
 
 
 def _page_row(page: FetchedPage, found: Attributes) -> tuple[Any, ...]:

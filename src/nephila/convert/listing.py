@@ -20,6 +20,7 @@ from nephila.store.archive.names import archive_files
 from nephila.store.tables.duck import batches
 from nephila.store.tables.parts import batches_of, rows_in, schema_of
 from nephila.store.tables.schemas import ARCHIVE_FILES, PART_IDS, SEEDS, UNFETCHED, VISITS
+from nephila.urls import split, url_hash
 
 _BATCH_ROWS: Final = 2**14
 _VISIT_STAGE: Final = pa.schema(
@@ -127,11 +128,22 @@ def prepare_unfetched(duck: Any, work: Workshop, readers: Sequence[SlotReader], 
 def _unfetched(
     work: Workshop, readers: Sequence[SlotReader], sites: dict[int, SiteRow]
 ) -> Iterator[tuple[int, UnfetchedUrl]]:
+    by_url = {row.url: row for row in sites.values()}
+    of_slot = {reader.slot: reader for reader in readers}
+
+    def came_in(url: str) -> bool:
+        """Whether a URL that was left out where it was first found is a page all the same: found again elsewhere."""
+        site, path = split(url)
+        row = by_url.get(site)
+        owner = of_slot.get(row.slot) if row is not None and row.slot is not None else None
+        return row is not None and owner is not None and owner.knows(row.site, url_hash(path))
+
     for reader in readers:
         for site, path, depth, outcome, reason, referrer, found_at in reader.unfetched():
             yield 0, UnfetchedUrl(sites[site].url + path, depth, outcome, reason, referrer, found_at)
         for row in reader.outside():
-            yield 2, row
+            if not came_in(row.url):
+                yield 2, row
     for row in read_refused(work.folder):
         yield 3, row
     # A seed is known for good: that some link to it was left out says less than what became of its site.

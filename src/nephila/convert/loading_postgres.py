@@ -57,7 +57,7 @@ _TYPES: Final = {
 _KEYS: Final = {
     "pages": ("page_id",), "links": ("source", "target", "kind"), "page_counts": ("page_id",), "sites": ("site_id",),
     "domains": ("domain_id",), "communities": ("community_id",), "seeds": ("url",), "unfetched": ("url",),
-    "visits": ("slot", "visit"), "archive_files": ("file",),
+    "visits": ("slot", "visit"), "archive_files": ("file",), "fields": ("page_id", "field", "place"),
     RANKS: ("page_id",),
 }  # fmt: skip
 _REFERENCES: Final = (
@@ -65,7 +65,7 @@ _REFERENCES: Final = (
     ("sites", "domain_id", "domains"), ("sites", "community_id", "communities"), ("sites", "alias_of", "sites"),
     ("page_counts", "page_id", "pages"), (RANKS, "page_id", "pages"), ("visits", "page_id", "pages"),
     ("links", "source", "pages"), ("links", "target", "pages"), ("links", "resolved", "pages"),
-    ("seeds", "site_id", "sites"), ("seeds", "page_id", "pages"),
+    ("seeds", "site_id", "sites"), ("seeds", "page_id", "pages"), ("fields", "page_id", "pages"),
 )  # fmt: skip
 _INDEXES: Final = (
     "CREATE INDEX ON pages (site_id)",

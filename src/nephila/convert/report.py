@@ -35,6 +35,8 @@ class ConvertReport:
     seconds: float
     extract_ms_per_page: float | None
     """CPU, per page that was read now"""
+    fields: int = 0
+    """values that wrappers found"""
 
     @property
     def link_ratio(self) -> float | None:

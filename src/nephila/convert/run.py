@@ -19,7 +19,7 @@ import msgspec
 
 from nephila.config.sections import Convert, Links
 from nephila.convert.changes import PORTION_PAGES, Portions, find_changes
-from nephila.convert.composing import find_duplicates, load_keys, prepare_pages, prepare_raw_links
+from nephila.convert.composing import find_duplicates, load_keys, prepare_fields, prepare_pages, prepare_raw_links
 from nephila.convert.counting import Found, count
 from nephila.convert.crawled import SiteRow, SlotReader, open_slots, read_sites
 from nephila.convert.extract import VERSION, Extracted, extract
@@ -29,12 +29,14 @@ from nephila.convert.report import ConvertReport
 from nephila.convert.resolving import RESOLVED, LinkCounts, affected_parts, find_resolved, load_lookups, prepare_links
 from nephila.convert.workshop import Workshop, parts_of
 from nephila.engine import Engine
+from nephila.markup.pdf import can_read as can_read_pdf
+from nephila.markup.wrappers import NO_WRAPPERS, read_wrappers
 from nephila.store.durable import crash_point, make_directory
 from nephila.store.folder import CrawlFolder
 from nephila.store.lock import FileLock
 from nephila.store.tables.duck import batches, open_duck
 from nephila.store.tables.manifest import Manifest, Part, publish_all, read_manifest
-from nephila.store.tables.schemas import LINKS, PAGES, TABLES, VISITS
+from nephila.store.tables.schemas import FIELDS, LINKS, PAGES, TABLES, VISITS
 from nephila.urls import url_hash
 
 TRIES: Final = 2 * PORTION_PAGES + 1
@@ -52,6 +54,9 @@ class _Settings(msgspec.Struct, frozen=True):
     max_url_length: int
     max_parse_bytes: int
     case: str
+    max_pdf_bytes: int = 0
+    reads_pdf: bool = False
+    wrappers: str = ""
 
 
 def run(config: Convert, links: Links, folder: CrawlFolder, engine: Engine, tell: Tell | None = None) -> ConvertReport:
@@ -76,6 +81,7 @@ class _Conversion:
         self._config, self._links, self._folder, self._engine = config, links, folder, engine
         self._ids, self._readers, self._tell = ids, readers, tell
         self._work = Workshop(folder)
+        self._wrappers = read_wrappers(config.wrappers) if config.wrappers else NO_WRAPPERS
         self._steps: dict[str, float] = {}
 
     def run(self) -> ConvertReport:
@@ -85,7 +91,7 @@ class _Conversion:
         self._work.remove_leftovers()
         settings = _Settings(
             VERSION, self._links.strip_parameters, self._links.max_url_length, self._config.max_parse_size,
-            self._links.case,
+            self._links.case, self._config.max_pdf_size, can_read_pdf(), self._wrappers.digest,
         )  # fmt: skip
         packed = msgspec.json.encode(settings).decode()
         everything = read_manifest(self._folder) is None or packed != self._ids.settings
@@ -125,7 +131,7 @@ class _Conversion:
         name = "" if self._engine.name == "inline" else f"{os.getpid()}-{time.time_ns()}"
         parts = portions.parts()
         extracted: dict[int, list[Extracted]] = defaultdict(list)
-        made = portions.make(self._config, self._links, self._work, name)
+        made = portions.make(self._config, self._links, self._work, name, self._wrappers)
         for part, portion in zip(parts, self._engine.map(extract, made, tries=TRIES), strict=True):
             extracted[part].append(portion)
             self._tell("extract", sum(map(len, extracted.values())), len(parts))
@@ -143,6 +149,7 @@ class _Conversion:
                 prepare_pages(duck, self._work, extracted, part)
                 if part in extracted:
                     prepare_raw_links(duck, self._work, extracted[part], part)
+                    prepare_fields(duck, self._work, extracted[part], part)
         crash_point("convert.pages")
         with self._step("links"):
             load_lookups(duck, _alias_keys(sites), self._links.case)
@@ -169,7 +176,7 @@ class _Conversion:
         for table in TABLES.values():
             if table is VISITS:
                 paths = [path for reader in self._readers for path in visit_parts(self._work, reader)]
-            elif table in (PAGES, LINKS):
+            elif table in (PAGES, LINKS, FIELDS):
                 paths = [self._work.table_part(table, part) for part in parts]
             else:
                 paths = [self._work.table_file(table)]
@@ -224,6 +231,7 @@ def _report(
         new_pages=new_pages,
         extracted_pages=extracted_pages,
         extracted_links=sum(portion.links for portion in portions),
+        fields=manifest.rows("fields"),
         page_parts=page_parts,
         link_parts=link_parts,
         parses=dict(sorted(parses.items())),

@@ -17,6 +17,11 @@ How quickly pages come is noted per site and hour of the day (`hour_notes`), and
 policy, plans (`hourly`) say in which order sites take places (`turns`), and which of them give theirs back before they
 are complete (`suspending`, S2-12, S2-13); without one, it is first come, first served.
 
+URLs also come from sitemaps (`sourcing`) and feeds. What a page is about and in which language may be judged when it
+has come (`focusing`, by words: `topics`, by examples: `classifier`), and decides whether its links are followed. What
+is no HTML is fetched, archived only or skipped (`contents`). Sites of the user's own get their logins (`credentials`),
+perhaps through a proxy (`proxy`), never faster than a cap (`throttle`).
+
 Whether a site is only another name of one on the same address is found out before it is collected (`comparing`,
 `aliases`); whether a URL is in at all is decided by one function (`scope`).
 

@@ -104,7 +104,7 @@ class Agent:
         self._begins_run = argument.begins_run
         config = argument.config
         self._config = config
-        self.setup = make_setup(config, make_clock(config), read_forgotten(folder))
+        self.setup = make_setup(config, make_clock(config), read_forgotten(folder), folder.state)
         about = software(config, user_agent(config.net))
         self.slots: dict[int, Slot] = {}
         for number in argument.slots:

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -18,7 +19,7 @@ from nephila.crawl.asking import Asking
 from nephila.crawl.comparing import Comparing
 from nephila.crawl.control import BLOCKED_BY_HAND
 from nephila.crawl.fetcher import Fetched, FetchRequest
-from nephila.crawl.group import Judged, Role, SiteRow, Swept, Visited
+from nephila.crawl.group import FoundLink, Judged, Role, SiteRow, SourceRow, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.lending import Lending, OnLane
 from nephila.crawl.messages import SiteEnded, Starved, ToCoordinator
@@ -48,6 +49,7 @@ from nephila.crawl.site import (
     AskProbe,
     AskRobots,
     AskSample,
+    AskSource,
     BecomeAlias,
     Close,
     Ended,
@@ -59,12 +61,16 @@ from nephila.crawl.site import (
     Wait,
 )
 from nephila.crawl.slot import Slot
+from nephila.crawl.sourcing import keep, learn_from_robots, read_sitemap, record_sitemap, wants_sitemaps
 from nephila.crawl.trapping import Trapping
 from nephila.records import Outcome
 from nephila.urls import Refusal, host_of, join, registrable_domain, split, url_hash
 
 ROBOTS: Final = "/robots.txt"
 ROBOTS_WIRE_BYTES: Final = 512 * 1024
+SITEMAP_INLINE_BYTES: Final = 64 * 1024
+"""Fifty thousand URLs take a second to read: a larger sitemap is read beside the loop."""
+
 ROBOTS_INLINE_BYTES: Final = 64 * 1024
 """A larger file may hold tens of thousands of rules, which take 300 ms: others act in between (E16, I4)."""
 
@@ -271,6 +277,8 @@ class Collecting:
                 self._record(context, context.url, path, "probe", fetched, None)
                 said = fetched.outcome is Outcome.OK and fetched.status == 200
                 context.traps.probed(path, fetched.payload if said else None)
+            case AskSource(source=source):
+                await self._ask_source(lane, context, source)
             case AskSample(site=site, path=path):
                 checksum = await self._sample(lane, context, site, path)
                 self.comparing[context.slot].answered(context, step, checksum)
@@ -322,12 +330,32 @@ class Collecting:
             context.robots = after_robots_fetch(*arguments)
         self.asking.heed_crawl_delay(context)
         self.slot_of(context).keep(self.row(context, "waiting"))
+        if wants_sitemaps(self.setup.config.sources):
+            learn_from_robots(self.setup, self.slot_of(context), context)
         if context.robots.standing is not Standing.UNREACHABLE:
             return True
         if context.robots.failures > self.setup.config.crawl.give_up:  # in a row, earlier runs included (S1-11)
             self.give_up(context, Outcome.DEFERRED_ROBOTS, f"robots.txt: {context.robots.reason}")
             return False
         return True
+
+    async def _ask_source(self, lane: OnLane, context: SiteContext, row: SourceRow) -> None:
+        """One sitemap; it is no page, and robots.txt holds for it as for pages."""
+        slot, path = self.slot_of(context), row.url[len(context.url) :]
+        now = self.setup.clock.now()
+        if self.setup.obeys_robots and permission(context.robots, path, now) is Permission.FORBIDDEN:
+            context.sources.remove(row)
+            keep(slot, context, replace(row, state="refused", reason="robots.txt", asked_at=now))
+            return
+        sources = self.setup.config.sources
+        request = FetchRequest(path, max_wire_bytes=max(1, sources.max_sitemap_size))
+        fetched = await self.asking.fetch(lane, context, request)
+        if len(fetched.payload) > SITEMAP_INLINE_BYTES:
+            source = await asyncio.to_thread(read_sitemap, fetched, sources)
+        else:
+            source = read_sitemap(fetched, sources)
+        links = record_sitemap(self.setup, slot, context, row, fetched, source)
+        self._record(context, context.url, path, "sitemap", fetched, None, links)
 
     async def _sample(self, lane: OnLane, context: SiteContext, site: str, path: str) -> bytes | None:
         """The checksum of one page for comparison; None where it may not be asked or did not answer 200."""
@@ -346,13 +374,14 @@ class Collecting:
         context.held_home = None
 
     def _record(
-        self, context: SiteContext, site: str, path: str, role: Role, fetched: Fetched, checksum: bytes | None
-    ) -> None:
-        """robots.txt and samples are archived and in the visits; they are no pages."""
+        self, context: SiteContext, site: str, path: str, role: Role, fetched: Fetched, checksum: bytes | None,
+        links: tuple[FoundLink, ...] = (),
+    ) -> None:  # fmt: skip
+        """robots.txt, sitemaps and samples are archived and in the visits; they are no pages."""
         count_request(self.setup, context, fetched)
         visited = Visited(
             context.number, site, url_hash(path), path, role, fetched, fetched.outcome, fetched.reason,
-            archived=bool(fetched.raw_header), checksum=checksum,
+            archived=bool(fetched.raw_header), checksum=checksum, links=links,
         )  # fmt: skip
         slot = self.slot_of(context)
         slot.visit(visited, None)

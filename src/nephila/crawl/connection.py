@@ -11,13 +11,16 @@ import asyncio
 import errno
 import ssl
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from nephila.crawl.addresses import Allowed, refusal
+from nephila.crawl.proxy import Proxy, Tunnel
 from nephila.crawl.request import Site
 from nephila.crawl.response import Fault, HeaderCaps, Phase, ResponseReader
+from nephila.crawl.throttle import Throttle
 from nephila.crawl.tls import RememberingContext, tls_reason
 from nephila.errors import NephilaError
 from nephila.records import Outcome
@@ -41,6 +44,10 @@ class Limits:
     header_caps: HeaderCaps = field(default_factory=HeaderCaps)
 
 
+Unwanted = Callable[[ResponseReader], Fault | None]
+"""Asked when the header has come: why the body is left on the wire, or None."""
+
+
 @dataclass(slots=True)
 class Exchange:
     """One request and its answer in the making, with the moments that are timed (real monotonic seconds)."""
@@ -53,6 +60,8 @@ class Exchange:
     header_at: float = 0.0
     last_byte_at: float = 0.0
     received_bytes: int = 0
+    held_s: float = 0.0  # for so long we did not read, because of a cap on bytes per second
+    unwanted: Unwanted | None = None
 
 
 def expiry(exchange: Exchange, limits: Limits, now: float) -> tuple[float, Fault | None]:
@@ -66,6 +75,7 @@ def expiry(exchange: Exchange, limits: Limits, now: float) -> tuple[float, Fault
         if limits.min_rate_bytes_s:
             # Until then the bytes that came suffice for the mean rate, even if no more come.
             enough_s = max(limits.min_rate_after_s, exchange.reader.wire_bytes / limits.min_rate_bytes_s)
+            enough_s += exchange.held_s
             checks.append((exchange.header_at + enough_s, Fault(Outcome.TOO_SLOW, "too slow")))
     when, fault = min(checks, key=lambda check: check[0])
     return when, fault if when <= now else None
@@ -74,8 +84,10 @@ def expiry(exchange: Exchange, limits: Limits, now: float) -> tuple[float, Fault
 class Wire(asyncio.Protocol):
     """An open connection. Between exchanges it lies idle and closes itself if the server says anything."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, throttle: Throttle | None = None) -> None:
         self._limits = limits
+        self._throttle = throttle
+        self._resume: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._exchange: Exchange | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -89,11 +101,13 @@ class Wire(asyncio.Protocol):
     def usable(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def exchange(self, sent: bytes, reader: ResponseReader, total_until: float) -> Exchange:
+    async def exchange(
+        self, sent: bytes, reader: ResponseReader, total_until: float, unwanted: Unwanted | None = None
+    ) -> Exchange:
         """Send a request and wait for the end of its answer, good or bad; the reader knows which."""
         assert self._transport is not None and self._exchange is None
         now = time.monotonic()
-        exchange = Exchange(reader, self._loop.create_future(), total_until, sent_at=now)
+        exchange = Exchange(reader, self._loop.create_future(), total_until, sent_at=now, unwanted=unwanted)
         if self._transport.is_closing():  # it was accepted and closed at once
             reader.end(was_reset=False)
             return exchange
@@ -155,10 +169,31 @@ class Wire(asyncio.Protocol):
         reader.feed(data)
         if was_header and reader.phase is not Phase.HEADER:
             exchange.header_at = now
+        if was_header and reader.phase is Phase.BODY and exchange.unwanted is not None and reader.fault is None:
+            fault = exchange.unwanted(reader)
+            if fault is not None:
+                reader.give_up(fault)
         if reader.phase is Phase.DONE or reader.fault is not None:
             exchange.ended.set_result(None)
         elif was_header and reader.phase is Phase.BODY:
             self._watch(now, expiry(exchange, self._limits, now)[0])
+        if self._throttle is not None:
+            self._hold(exchange, self._throttle.took(len(data), now), now)
+
+    def _hold(self, exchange: Exchange, wait_s: float, now: float) -> None:
+        """Stop reading for so long; what the server does meanwhile is not held against it."""
+        if wait_s <= 0 or exchange.ended.done() or self._resume is not None or self._transport is None:
+            return
+        self._transport.pause_reading()
+        exchange.held_s += wait_s
+        exchange.total_until += wait_s
+        exchange.last_byte_at = now + wait_s
+        self._resume = self._loop.call_later(wait_s, self._read_on)
+
+    def _read_on(self) -> None:
+        self._resume = None
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
 
     def eof_received(self) -> bool:
         self._end(was_reset=False)
@@ -199,14 +234,18 @@ class Wire(asyncio.Protocol):
         exchange.ended.set_result(None)
 
     def _stop_timer(self) -> None:
+        if self._resume is not None:
+            self._resume.cancel()
+            self._resume = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
 
 async def open_wire(
-    site: Site, address: str, allowed: Allowed, limits: Limits, context: RememberingContext | None
-) -> Wire | Fault:
+    site: Site, address: str, allowed: Allowed, limits: Limits, context: RememberingContext | None,
+    throttle: Throttle | None = None, proxy: Proxy | None = None,
+) -> Wire | Fault:  # fmt: skip
     """Connect to the very address that was checked; what the network does about it is a `Fault`."""
     refused = refusal(address, allowed)
     if refused is not None:
@@ -217,10 +256,15 @@ async def open_wire(
         assert context is not None
         host = site.host.strip("[]").rstrip(".")
         tls = {"ssl": context, "server_hostname": host, "ssl_shutdown_timeout": GOODBYE_S}
-    wire = Wire(limits)
+    wire = Wire(limits, throttle)
     try:
         async with asyncio.timeout(limits.connect_s):
-            await loop.create_connection(lambda: wire, address, site.port, **tls)
+            if proxy is None:
+                await loop.create_connection(lambda: wire, address, site.port, **tls)
+            elif site.scheme == "http":
+                await loop.create_connection(lambda: wire, proxy.host, proxy.port)
+            else:
+                return await _open_tunnel(wire, address, site.port, proxy, tls)
     except TimeoutError:
         wire.abort()
         return Fault(Outcome.TIMEOUT_CONNECT, "connect time-out")
@@ -228,6 +272,8 @@ async def open_wire(
         return Fault(Outcome.TLS_ERROR, tls_reason(error))
     except OSError as error:
         return _connect_fault(error, site)
+    if proxy is not None:
+        return wire  # the peer is the proxy, which the user named
     if wire.peer_address is None:
         wire.abort()  # nobody knows who that was, so nothing is sent; to the exchange it is closed
         return wire
@@ -235,6 +281,24 @@ async def open_wire(
     if refused is not None:
         wire.abort()
         return Fault(Outcome.BLOCKED_ADDRESS, refused)
+    return wire
+
+
+async def _open_tunnel(wire: Wire, address: str, port: int, proxy: Proxy, tls: dict[str, Any]) -> Wire | Fault:
+    """TLS through a tunnel to the checked address; a proxy that opens none has refused the connection."""
+    loop = asyncio.get_running_loop()
+    transport, tunnel = await loop.create_connection(lambda: Tunnel(address, port, proxy), proxy.host, proxy.port)
+    status = await tunnel.opened
+    if not 200 <= status < 300:
+        transport.abort()
+        return Fault(Outcome.REFUSED, f"the proxy said {status}" if status else "the proxy closed the connection")
+    shutdown_s, host = tls["ssl_shutdown_timeout"], tls["server_hostname"]
+    secured = await loop.start_tls(
+        transport, wire, tls["ssl"], server_hostname=host, ssl_shutdown_timeout=shutdown_s
+    )  # fmt: skip
+    if secured is None:
+        return Fault(Outcome.TLS_ERROR, "connection closed in the handshake")
+    wire.connection_made(secured)
     return wire
 
 

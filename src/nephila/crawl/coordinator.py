@@ -46,9 +46,11 @@ from nephila.crawl.messages import (
 from nephila.crawl.quota import Quota
 from nephila.crawl.resolver import Resolved
 from nephila.crawl.rounds import Round
+from nephila.crawl.scope import IN, decide, site_candidate
 from nephila.crawl.setup import Setup
 from nephila.crawl.site_list import Admission, Located, SiteList, WaitingSite
 from nephila.crawl.slot import GROUP_BYTES, ROOM_EVERY_S
+from nephila.crawl.throttle import share_of
 from nephila.engine import Engine, Handle
 from nephila.errors import (
     DamagedError,
@@ -266,13 +268,19 @@ class Coordinator:
 
     async def _start(self, number: int, slots: tuple[int, ...]) -> None:
         argument = AgentArgument(
-            number, str(self._folder.path), slots, self._config, number not in self._died, self.control,
+            number, str(self._folder.path), slots, self._of_agent(), number not in self._died, self.control,
             is_planned=self.hourly is not None, new_pages=self._new_pages(slots),
         )  # fmt: skip
         [handle] = await self._engine.spawn(agent, [argument])
         member = Member(number, slots, handle, argument.control)
         self.members.append(member)
         self._spawn(self._listen(member), LISTENER)
+
+    def _of_agent(self) -> Config:
+        """The configuration as an agent gets it: of the crawl's bytes per second it may receive its share."""
+        net = self._config.net
+        rate = share_of(net.max_rate, net.max_agent_rate, self._agents)
+        return replace(self._config, net=replace(net, max_rate=None, max_agent_rate=rate))
 
     def _new_pages(self, slots: tuple[int, ...]) -> dict[int, int] | None:
         """In a round of refresh, how many new pages each slot may ask for; one that died in it gets no more."""
@@ -453,8 +461,12 @@ class Coordinator:
         if isinstance(found, Resolved):
             if site.given:
                 needs_contact(found.addresses, self._config.net)
+            candidate = site_candidate(site.url, from_seeds=site.given, address=found.addresses[0])
+            verdict = decide(candidate, self._setup.scope) if self._setup.scope.countries is not None else IN
             if lacks_contact(found.addresses, self._config.net):
-                await self._set_unreachable(site, Outcome.SCOPE_REJECTED, "net.contact is not set")
+                await self._set_unreachable(site, Outcome.SCOPE_REJECTED, "contact: net.contact is not set")
+            elif verdict.outcome is not None:
+                await self._set_unreachable(site, verdict.outcome, verdict.reason)
             else:
                 self._located.append(Located(site.number, found.addresses[0]))
         elif found.outcome in _RETRIED and not site.tries:
@@ -486,13 +498,13 @@ def admission(config: Config) -> Admission:
 
 
 def limits_text(config: Config) -> str:
-    """The limits and budgets that leave URLs out; when one has changed, these URLs are looked at again."""
+    """Limits and budgets that leave URLs out, and their sources; when one has changed, sites are looked at again."""
     crawl = config.crawl
     limits = (
         crawl.max_sites, crawl.max_depth, crawl.max_pages_per_site, crawl.max_pages_per_domain,
         crawl.max_pages_per_address,
     )  # fmt: skip
-    return " ".join(map(str, (*limits, *astuple(config.traps))))
+    return " ".join(map(str, (*limits, *astuple(config.traps), *astuple(config.sources))))
 
 
 def _error(failed: Failed) -> NephilaError:

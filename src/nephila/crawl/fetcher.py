@@ -1,20 +1,25 @@
 """Speaking to the web: a `Connection` belongs to one site, asks one thing at a time and tells what became of it.
 
 In goes a `FetchRequest`, out comes a `Fetched` with exactly one outcome, whatever the server does: nothing here raises
-for what the web does to us. Redirects are never followed, there is no pool, no cookie and no credential.
+for what the web does to us. Redirects are never followed, there is no pool, and a credential is sent to no other site
+than the one that the user gave it for; what is kept of a request has a mask in its place.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
+from functools import partial
 from typing import Final, Literal
 
 from nephila.clock import Clock
-from nephila.config.sections import Crawl, Net
+from nephila.config.sections import Content, Crawl, Net
 from nephila.crawl.addresses import Allowed
 from nephila.crawl.connection import Exchange, Limits, Wire, open_wire
+from nephila.crawl.contents import group_of, handling_of, mime_of
+from nephila.crawl.credentials import NO_LOGINS, PROXY, Logins, read_credentials
+from nephila.crawl.proxy import Proxy, parse_proxy
 from nephila.crawl.request import (
     FetchRequest,
     Site,
@@ -26,6 +31,7 @@ from nephila.crawl.request import (
     user_agent,
 )
 from nephila.crawl.response import Fault, HeaderCaps, ResponseReader
+from nephila.crawl.throttle import Throttle, share_of
 from nephila.crawl.tls import RememberingContext, client_context
 from nephila.decode import Decoded, DecodeState, Decoding, codings
 from nephila.records import Outcome
@@ -82,6 +88,7 @@ class Fetched:
     reused: bool = False  # the connection had been used before
     retried: bool = False  # a kept connection had gone stale; asked again on a fresh one
     received_bytes: int = 0
+    skipped: bool = False  # its type is not wanted, so that its body was left on the wire
 
     def header(self, name: str) -> str | None:
         """The first value of a header; the name in lower case."""
@@ -98,9 +105,13 @@ class Fetching:
     context: RememberingContext
     clock: Clock
     again_s: float = 0.0  # simulated; the server may have seen the first of the two requests
+    content: Content | None = None  # None: no type is skipped
+    logins: Logins = field(default_factory=lambda: NO_LOGINS)
+    proxy: Proxy | None = None
+    throttle: Throttle | None = None
 
 
-def fetching(net: Net, crawl: Crawl, clock: Clock, again_s: float = 0.0) -> Fetching:
+def fetching(net: Net, crawl: Crawl, clock: Clock, again_s: float = 0.0, content: Content | None = None) -> Fetching:
     """The shared part of all connections, from the configuration; a stale one is reopened after `again_s`."""
     limits = Limits(
         connect_s=net.connect_timeout,
@@ -114,7 +125,15 @@ def fetching(net: Net, crawl: Crawl, clock: Clock, again_s: float = 0.0) -> Fetc
         header_caps=HeaderCaps(total_bytes=net.max_header_size),
     )
     context = client_context(verify=net.verify_tls)
-    return Fetching(limits, Allowed.parse(net.allow_private), user_agent(net), context, clock, again_s)
+    logins = read_credentials(net.credentials)
+    rate = share_of(net.max_rate, net.max_agent_rate, 1)
+    return Fetching(
+        limits, Allowed.parse(net.allow_private), user_agent(net), context, clock, again_s,
+        content=content if content is not None and "skip" in astuple(content) else None,
+        logins=logins,
+        proxy=parse_proxy(net.proxy, logins.get(PROXY)),
+        throttle=Throttle(rate) if rate is not None else None,
+    )  # fmt: skip
 
 
 def judge(request: FetchRequest, reader: ResponseReader, decoded: Decoded) -> tuple[Outcome, str]:
@@ -152,9 +171,10 @@ class Connection:
         self.site = site
         self.address = address
         self._shared = shared
-        self._fixed = fixed_lines(site, shared.user_agent)
+        self._fixed, self._shown, self._origin = _lines(site, shared)
         self._wire: Wire | None = None
         self._tls: str | None = None
+        self._unwanted = partial(unwanted, content=shared.content) if shared.content is not None else None
 
     async def fetch(self, request: FetchRequest) -> Fetched:
         """Ask once. A kept connection that broke before a byte came is opened again, once (N18, H10)."""
@@ -162,8 +182,11 @@ class Connection:
         unsendable = sendable(request)
         if unsendable is not None:
             return Fetched(Outcome.URL_INVALID, unsendable, started_at, self.address)
+        if self._shared.throttle is not None:
+            await asyncio.sleep(self._shared.throttle.wait_s(time.monotonic()))
         started = time.monotonic()
-        sent = request_bytes(request, self._fixed)
+        sent = request_bytes(request, self._fixed, self._origin)
+        shown = sent if self._shown is self._fixed else request_bytes(request, self._shown, self._origin)
         retried = False
         while True:
             reused = self._wire is not None and self._wire.usable
@@ -171,7 +194,7 @@ class Connection:
             connected = time.monotonic()
             if opened is not None:
                 return Fetched(
-                    opened.outcome, opened.reason, started_at, self.address, sent,
+                    opened.outcome, opened.reason, started_at, self.address, shown,
                     connect_ms=(connected - started) * 1e3, total_ms=(connected - started) * 1e3, retried=retried,
                 )  # fmt: skip
             exchange = await self._ask(request, sent, started)
@@ -182,18 +205,21 @@ class Connection:
                 continue
             break
         reader = exchange.reader
-        received = time.monotonic()
-        wire_body = reader.wire_body
-        content = reader.content(wire_body)
+        received = time.monotonic() - exchange.held_s
+        skipped = self._unwanted is not None and self._unwanted(reader) is not None
+        wire_body = b"" if skipped else reader.wire_body
+        content = b"" if skipped else reader.content(wire_body)
         decoded = await self._decode(reader, content)
         outcome, reason = judge(request, reader, decoded)
         truncated = _TRUNCATED.get(reader.fault.outcome) if reader.fault is not None else None
+        if skipped:
+            outcome, reason, truncated = Outcome.TRUNCATED_LENGTH, _skip_reason(reader), "length"
         return Fetched(
             outcome=outcome,
             reason=reason,
             started_at=started_at,
             address=self.address,
-            request_bytes=sent,
+            request_bytes=shown,
             status=reader.status,
             http_version=reader.http_version,
             headers=reader.headers,
@@ -210,6 +236,7 @@ class Connection:
             reused=reused,
             retried=retried,
             received_bytes=exchange.received_bytes,
+            skipped=skipped,
         )
 
     async def aclose(self) -> None:
@@ -222,7 +249,9 @@ class Connection:
 
     async def _open(self) -> Fault | None:
         shared = self._shared
-        opened = await open_wire(self.site, self.address, shared.allowed, shared.limits, shared.context)
+        opened = await open_wire(
+            self.site, self.address, shared.allowed, shared.limits, shared.context, shared.throttle, shared.proxy
+        )
         if isinstance(opened, Fault):
             self._wire = None
             return opened
@@ -238,7 +267,7 @@ class Connection:
         )
         wire = self._wire
         assert wire is not None
-        exchange = await wire.exchange(sent, reader, started + limits.total_s)
+        exchange = await wire.exchange(sent, reader, started + limits.total_s, self._unwanted)
         if not wire.usable:
             self._remember(wire)
             self._wire = None
@@ -262,6 +291,37 @@ class Connection:
         decoded = await asyncio.to_thread(decoding.run)
         assert decoded is not None
         return decoded
+
+
+def unwanted(reader: ResponseReader, content: Content) -> Fault | None:
+    """Why the body of a good answer is left on the wire: its type is one that the configuration skips."""
+    if not 200 <= reader.status < 300 or handling_of(_mime(reader), content) != "skip":
+        return None
+    return Fault(Outcome.TRUNCATED_LENGTH, _skip_reason(reader))
+
+
+def _skip_reason(reader: ResponseReader) -> str:
+    mime = _mime(reader)
+    return f"content.{group_of(mime)}=skip: {mime}"
+
+
+def _mime(reader: ResponseReader) -> str:
+    return next((mime_of(value) for name, value in reader.headers if name == "content-type"), "")
+
+
+def _lines(site: Site, shared: Fetching) -> tuple[str, str, str]:
+    """The fixed lines of a site's requests, the same as they are kept and shown, and what a proxy needs before them."""
+    login = shared.logins.get(site.url)
+    proxy = shared.proxy if site.scheme == "http" else None
+    if login is None and proxy is None:
+        fixed = fixed_lines(site, shared.user_agent)
+        return fixed, fixed, ""
+    own, masked = (login.lines, login.masked) if login is not None else ("", "")
+    if proxy is not None:
+        own, masked = own + proxy.lines, masked + proxy.masked
+    origin = site.url if proxy is not None else ""
+    fixed = fixed_lines(site, shared.user_agent, own)
+    return fixed, fixed if own == masked else fixed_lines(site, shared.user_agent, masked), origin
 
 
 def _went_stale(reader: ResponseReader) -> bool:

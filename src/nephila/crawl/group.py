@@ -19,7 +19,7 @@ from nephila.records import LinkKind, Outcome
 IMPORTED: Final = "imported"
 """The state of a site whose pages came out of an archive: nothing is asked of it before its address is looked up."""
 
-Role = Literal["page", "robots", "sample", "probe"]
+Role = Literal["page", "robots", "sample", "probe", "sitemap"]
 _TO_BE_REQUESTED: Final = frozenset({Outcome.WAITING, Outcome.DEFERRED_HOST, Outcome.DEFERRED_ROBOTS})
 
 
@@ -40,6 +40,7 @@ class FoundPage:
     hops: int = 0
     via_duplicate: bool = False
     seed: bool = False
+    strayed: int = 0  # pages in a row, up to the one it was found on, that are off topic or in another language
 
     @property
     def todo(self) -> bool:
@@ -55,6 +56,19 @@ class OutsideUrl:
     reason: str
     referrer: str
     found_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A sitemap of a site: where it is, how many indexes above it, and what came of it."""
+
+    site: int
+    url: str
+    depth: int
+    state: str = "waiting"  # waiting, read, failed, refused
+    reason: str = ""
+    urls: int = 0  # that it lists
+    asked_at: float = 0.0
 
 
 class FoundLink(NamedTuple):
@@ -216,10 +230,13 @@ class Group:
     body_bytes: int = 0
     patterns: dict[tuple[int, int], KeptPattern] = field(default_factory=dict)  # by site and pattern
     domains: Counter[str] = field(default_factory=Counter)  # pages requested for the first time
+    sources: dict[tuple[int, str], SourceRow] = field(default_factory=dict)  # by site and URL
+    stated: list[tuple[float, int, int]] = field(default_factory=list)  # lastmod, site and hash of a sitemap's URL
+    tallies: Counter[str] = field(default_factory=Counter)  # what rules refused, what pages were found to be
 
     def is_empty(self) -> bool:
         return not (
             self.found or self.visited or self.judged or self.swept  or self.opened or self.sites
             or self.parties or self.outside or self.links or self.ended or self.returned or self.granted or self.orders
-            or self.figures or self.let_in or self.revisits
+            or self.figures or self.let_in or self.revisits or self.sources or self.tallies
         )  # fmt: skip

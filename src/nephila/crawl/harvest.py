@@ -12,15 +12,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nephila import markup
+from nephila.crawl.contents import mime_of
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.group import FoundLink
 from nephila.crawl.joined import Joined, Target
 from nephila.crawl.outcome import refresh_is_redirect
 from nephila.crawl.page_robots import PageRobots, from_headers
+from nephila.decode import decode
 from nephila.markup.findings import KINDS
 from nephila.markup.scan import read_refresh
+from nephila.markup.sources import SourceKind, looks_like_source, read_source
 from nephila.records import LinkKind, Outcome
-from nephila.urls import Refusal, StripRules
+from nephila.urls import Refusal, StripRules, join
 
 HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 CHECKSUM_BYTES: Final = 16
@@ -52,14 +55,28 @@ class Harvest:
     refresh_to: str = ""  # a meta refresh or Refresh header that is a redirect
     link_kinds: str = _NO_KINDS
     unread: str = ""  # the name of the error that kept us from reading it
+    is_read: bool = True  # False: its type is archived alone
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Whether a page that is a sitemap or a feed is read as such, and how many of its URLs are taken."""
+
+    sitemaps: bool = False
+    feeds: bool = False
+    most: int = 0
+
+
+NO_SOURCES: Final = Reads()
 
 
 def harvest_or_nothing(
-    url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int, joined: Joined | None = None
-) -> Harvest:
+    url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int, joined: Joined | None = None,
+    reads: Reads = NO_SOURCES,
+) -> Harvest:  # fmt: skip
     """As `harvest`; a page that our own code cannot read costs its links, not the agent that would meet it again."""
     try:
-        return harvest(url, fetched, rules, robot_name, max_links, joined)
+        return harvest(url, fetched, rules, robot_name, max_links, joined, reads)
     except Exception as problem:  # noqa: BLE001  # whatever the mistake is, it is one page's, and it is recorded
         payload_sha1 = hashlib.sha1(fetched.content, usedforsecurity=False).digest()
         checksum = hashlib.sha1(fetched.payload, usedforsecurity=False).digest()[:CHECKSUM_BYTES]
@@ -67,7 +84,13 @@ def harvest_or_nothing(
 
 
 def harvest(
-    url: str, fetched: Fetched, rules: StripRules, robot_name: str, max_links: int, joined: Joined | None = None
+    url: str,
+    fetched: Fetched,
+    rules: StripRules,
+    robot_name: str,
+    max_links: int,
+    joined: Joined | None = None,
+    reads: Reads = NO_SOURCES,
 ) -> Harvest:
     """All that follows from an answer that has a body; `url` is the page's own, in normal form."""
     mime = mime_of(fetched.header("content-type"))
@@ -76,6 +99,11 @@ def harvest(
     body_sha1 = payload_sha1 if same else hashlib.sha1(fetched.payload, usedforsecurity=False).digest()
     checksum = body_sha1[:CHECKSUM_BYTES]
     said = from_headers((value for name, value in fetched.headers if name == "x-robots-tag"), robot_name)
+    if fetched.outcome in WITH_CONTENT and reads is not NO_SOURCES:
+        listed = _listed(url, fetched.payload, rules, max_links, reads)
+        if listed is not None:
+            targets = tuple(Target(link.url) for link in listed)
+            return Harvest(mime, checksum, payload_sha1, listed, targets, len(listed), robots=said)
     if fetched.outcome not in WITH_CONTENT or not is_html(mime, fetched.payload):
         return Harvest(mime, checksum, payload_sha1, robots=said)
     readable = fetched.payload[:SCANNED_BYTES]
@@ -133,10 +161,27 @@ class _Found:
             self.targets.append(target)
 
 
-def mime_of(content_type: str | None) -> str:
-    """The type alone, in lower case; a header that is no type is none."""
-    mime = (content_type or "").partition(";")[0].strip().lower()
-    return mime if mime.isascii() and mime.count("/") == 1 and len(mime) <= 100 else ""
+def _listed(url: str, payload: bytes, rules: StripRules, max_links: int, reads: Reads) -> tuple[FoundLink, ...] | None:
+    """The links of a page that is a sitemap or feed to be read; None where it is none."""
+    body = unpacked(payload, SCANNED_BYTES)
+    if not looks_like_source(body):
+        return None
+    source = read_source(body[:SCANNED_BYTES], max(max_links, reads.most))
+    if source is None or not (reads.feeds if source.kind is SourceKind.FEED else reads.sitemaps):
+        return None
+    is_feed = source.kind is SourceKind.FEED
+    kind = LinkKind.FEED if is_feed else LinkKind.SITEMAP
+    links: dict[str, FoundLink] = {}
+    for entry in source.entries[: max_links if is_feed else reads.most]:
+        target = join(url, entry.url, rules)
+        if not isinstance(target, Refusal) and not entry.picture:
+            links.setdefault(target, FoundLink(target, kind, entry.title[:1024]))
+    return tuple(links.values())
+
+
+def unpacked(body: bytes, max_bytes: int) -> bytes:
+    """A sitemap may be a gzip file; what is damaged or too long is cut where it is."""
+    return decode(body, ("gzip",), max_bytes).payload if body.startswith(b"\x1f\x8b") else body
 
 
 def _strayed(start: bytes) -> bool:

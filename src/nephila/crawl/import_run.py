@@ -22,7 +22,7 @@ from nephila.crawl.importing import GROUP_CAPTURES, Importer, LeftOut
 from nephila.crawl.mending import reopen_sites
 from nephila.crawl.opening import Opened, open_folder
 from nephila.crawl.report import pack
-from nephila.crawl.scope import CompiledScope, compile_scope
+from nephila.crawl.scope import CompiledScope, scope_of
 from nephila.crawl.showing import shown_report
 from nephila.crawl.site_list import SiteList
 from nephila.crawl.totals import read_totals
@@ -165,7 +165,7 @@ def run(opened: Opened, files: Sequence[Path], tell: Tell | None = None) -> Impo
 
 
 def _scope(folder: CrawlFolder, config: Config) -> CompiledScope:
-    return compile_scope(config.scope, config.crawl.mode, read_forgotten(folder))
+    return scope_of(config, forgotten=read_forgotten(folder))
 
 
 def _sources(files: Sequence[Path], folder: CrawlFolder) -> Iterator[_Source]:

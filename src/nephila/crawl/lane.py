@@ -24,6 +24,7 @@ from nephila.crawl.site import (
     AskProbe,
     AskRobots,
     AskSample,
+    AskSource,
     BecomeAlias,
     Close,
     Ended,
@@ -138,7 +139,7 @@ class Lane:
             case BecomeAlias():
                 collecting.become_alias(context, step)
                 self.contexts.remove(context)
-            case AskRobots() | AskHome() | AskPage() | AskSample() | AskProbe():
+            case AskRobots() | AskHome() | AskPage() | AskSample() | AskProbe() | AskSource():
                 if not collecting.slot_of(context).has_room:
                     await collecting.slot_of(context).room()
                     return  # what is best to do may have changed meanwhile

@@ -19,7 +19,7 @@ from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.group import IMPORTED
 from nephila.crawl.messages import OutLink, Seed
 from nephila.crawl.replaying import KnownSite, Replayed, replay_slot, sites_in
-from nephila.crawl.scope import compile_scope
+from nephila.crawl.scope import scope_of
 from nephila.crawl.seeds import parse_seeds
 from nephila.crawl.setup import strip_rules
 from nephila.crawl.site_list import SiteList
@@ -89,7 +89,7 @@ def remake_slot(folder: CrawlFolder, config: Config, archive: SlotArchive) -> Re
     waiting = rows(path, "SELECT sequence FROM outbox WHERE slot = ? ORDER BY sequence", archive.slot)
     delivered = waiting[0][0] - 1 if waiting else sent
     seeds: dict[int, list[Seed]] = defaultdict(list)
-    sql = """SELECT site, path, seeds.referrer, hops, kind FROM seeds JOIN sites USING (site) WHERE slot = ?
+    sql = """SELECT site, path, seeds.referrer, hops, kind, strayed FROM seeds JOIN sites USING (site) WHERE slot = ?
              ORDER BY site, seeds.given DESC, seeds.found_at, path"""
     for site, *seed in rows(path, sql, archive.slot):
         seeds[site].append(Seed(*seed))
@@ -169,9 +169,9 @@ def _take_slot(writer: Any, folder: CrawlFolder, slot: int, now: float) -> None:
         )
         if address:
             writer.execute("INSERT OR IGNORE INTO addresses VALUES (?, ?)", (address, slot))
-    sql = """SELECT site, hash, path, sites.given AND referrer = '', found_at, referrer, kind, hops
+    sql = """SELECT site, hash, path, sites.given AND referrer = '', found_at, referrer, kind, hops, strayed
              FROM seeds JOIN pages USING (site, hash) JOIN sites USING (site)"""
-    writer.executemany("INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows(path, sql))
+    writer.executemany("INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows(path, sql))
     writer.executemany("INSERT INTO purses VALUES (?, ?, ?)", (
         (purse, slot, granted) for purse, granted in rows(path, "SELECT purse, granted FROM purses")
     ))  # fmt: skip
@@ -188,7 +188,7 @@ def relist_links(folder: CrawlFolder, config: Config, archives: Sequence[SlotArc
     try:
         if folder.seeds_out.exists():
             lines = [(line, "seeds.out") for line in folder.seeds_out.read_text(errors="replace").splitlines()]
-            scope = compile_scope(config.scope, config.crawl.mode, read_forgotten(folder))
+            scope = scope_of(config, forgotten=read_forgotten(folder))
             seeds = parse_seeds(lines, strip_rules(config), scope)
             sites.add_given(seeds.urls, admission(config), now)
         for archive in archives:

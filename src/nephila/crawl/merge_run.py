@@ -25,7 +25,7 @@ from nephila.crawl.mending import reopen_sites, rows
 from nephila.crawl.opening import Opened, read_settings, take_folder
 from nephila.crawl.replay import committed_positions
 from nephila.crawl.report import pack
-from nephila.crawl.scope import compile_scope
+from nephila.crawl.scope import scope_of
 from nephila.crawl.showing import shown_report
 from nephila.crawl.site_list import SiteList
 from nephila.errors import DamagedError, FolderInUseError, UsageError
@@ -89,7 +89,7 @@ def run(opened: Opened, sources: Sequence[CrawlFolder], tell: Tell | None = None
     folder, config = opened.folder, opened.effective.config
     _join_rules(folder, sources, now)
     sites = SiteList(folder.coordinator_database, config.crawl.slots or 1, sync=config.archive.sync)
-    scope = compile_scope(config.scope, config.crawl.mode, read_forgotten(folder))
+    scope = scope_of(config, forgotten=read_forgotten(folder))
     importer = Importer(folder, config, sites, scope)
     try:
         run_number = sites.begin_run(now, 0, "")

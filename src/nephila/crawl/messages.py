@@ -19,6 +19,7 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
     referrer: str = ""
     hops: int = 0
     kind: str = ""
+    strayed: int = 0
 
 
 class NewSite(msgspec.Struct, frozen=True, array_like=True):
@@ -73,6 +74,7 @@ class OutLink(msgspec.Struct, frozen=True, array_like=True):
     referrer: str
     kind: str
     hops: int = 0
+    strayed: int = 0
 
 
 class SiteEnded(msgspec.Struct, frozen=True, array_like=True):

@@ -77,7 +77,7 @@ class Ordered:
         slot.find(
             FoundPage(
                 row.site, url_hash(seed.path), seed.path, 0, row.known, outcome, row.reason, self._setup.clock.now(),
-                seed.referrer, seed.kind or SEED_KIND, seed.hops, seed=True,
+                seed.referrer, seed.kind or SEED_KIND, seed.hops, seed=True, strayed=seed.strayed,
             )
         )  # fmt: skip
         return replace(row, known=row.known + 1)
@@ -110,7 +110,10 @@ class Ordered:
         context = self._collecting.contexts.get(further.number)
         if context is not None:
             kind = seed.kind or SEED_KIND
-            offer(self._setup, slot, context, seed.path, seed.referrer, kind, 0, hops=seed.hops, seed=True)
+            offer(
+                self._setup, slot, context, seed.path, seed.referrer, kind, 0, hops=seed.hops, seed=True,
+                strayed=seed.strayed,
+            )  # fmt: skip
             slot.note(context)
             self._places.wake(context.address)
             return

@@ -21,6 +21,7 @@ from nephila.crawl.politeness import MAX_RETRY_AFTER_S, Answered, Pace, address_
 from nephila.crawl.seen import LARGE_SITE, PackedHashes, SeenUrls
 from nephila.crawl.site import HOME, SiteContext
 from nephila.crawl.slot import Slot
+from nephila.crawl.sourcing import learn_from_robots, waiting_sources, wants_sitemaps
 from nephila.crawl.suspending import Suspending
 from nephila.crawl.trapped import SiteTraps
 from nephila.crawl.turns import Turns
@@ -174,6 +175,7 @@ class Places:
             context.seen.add(page.hash)
         context.more_on_disk = context.more_on_disk or bool(late) or slot.lets_in
         self._collecting.contexts[row.site] = context
+        self._take_up_sources(slot, context)
         self._collecting.comparing[slot.number].begin(context)
         self._suspending.took_place(context)
         lane = self._lanes.get(row.address)
@@ -186,6 +188,17 @@ class Places:
             lane.start()
         else:
             lane.add(context)
+
+    def _take_up_sources(self, slot: Slot, context: SiteContext) -> None:
+        """The sitemaps that are known of a site, and those that a robots.txt read earlier names."""
+        sources = self._setup.config.sources
+        if not wants_sitemaps(sources):
+            return
+        known = slot.state.sources(context.number)
+        context.known_sources = {row.url: row for row in known}
+        context.sources = waiting_sources(known, self._setup.clock.now(), sources)
+        if context.robots is not None or not self._setup.obeys_robots:
+            learn_from_robots(self._setup, slot, context)
 
     def _context(self, slot: Slot, row: SiteRow) -> SiteContext:
         start = start_next_time(row.failed_runs, self._setup.config.crawl)

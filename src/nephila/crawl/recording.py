@@ -8,20 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from nephila.config.sections import Sources
+from nephila.crawl.contents import ARCHIVE_ONLY, handling_of
 from nephila.crawl.fetcher import Fetched
+from nephila.crawl.focusing import Stance, strayed_after
 from nephila.crawl.group import FoundPage, OutsideUrl, Seen, Visited
-from nephila.crawl.harvest import WITH_CONTENT, Harvest, harvest_or_nothing, is_html
+from nephila.crawl.harvest import NO_SOURCES, WITH_CONTENT, Harvest, Reads, harvest_or_nothing, is_html
 from nephila.crawl.messages import OutLink
 from nephila.crawl.outcome import Hop, after_redirect, after_visit
 from nephila.crawl.revisiting import judge
-from nephila.crawl.scope import Candidate, decide, url_candidate
+from nephila.crawl.scope import Candidate, Verdict, decide, rule_of, tally_of, url_candidate
 from nephila.crawl.setup import Setup
 from nephila.crawl.site import HOME, SiteContext
 from nephila.crawl.slot import Slot
 from nephila.crawl.slot_state import PageTask
 from nephila.crawl.trapped import Brought
 from nephila.crawl.traps import branch_of, pattern_of, shape_refusal
-from nephila.records import Outcome
+from nephila.records import LinkKind, Outcome
 from nephila.urls import Refusal, host_of, join, split, url_hash
 
 SEED_KIND: Final = "s"
@@ -51,9 +54,15 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         slot.visit(_visited(context, task, fetched, seen=Seen.UNTOLD), task.outcome)
         return
     url = context.url + task.path
-    brought = harvest_or_nothing(
-        url, fetched, setup.strip, setup.config.net.user_agent, crawl.max_links_per_page, setup.joined
-    )
+    reads = reads_of(setup.config.sources, task.kind)
+    name, most = setup.config.net.user_agent, crawl.max_links_per_page
+    brought = harvest_or_nothing(url, fetched, setup.strip, name, most, setup.joined, reads)
+    if fetched.skipped:
+        slot.group.tallies["page:skipped"] += 1
+        brought = replace(brought, checksum=None, payload_sha1=None)
+    elif setup.archives_some and handling_of(brought.mime, setup.config.content) == "archive":
+        slot.group.tallies["page:archived"] += 1
+        brought = replace(brought, links=(), targets=(), is_read=False)
     slot.group.refused.update({refusal.value: count for refusal, count in brought.refused.items()})
     seen = None if task.kept is None else judge(task.kept, fetched, brought.checksum, setup.config.refresh.gone_after)
     if seen is not None and seen is not Seen.CHANGED:
@@ -69,15 +78,26 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
     visited = _visited(context, task, fetched, archived=next_try.archived, brought=brought, seen=seen)
     if fetched.outcome is Outcome.REDIRECT:
         visited = _redirected(setup, slot, context, task, fetched, visited)
-    elif fetched.outcome in WITH_CONTENT:
+    elif fetched.outcome in WITH_CONTENT and not fetched.skipped:
         visited = _with_content(context, task, visited)
         is_page = is_html(brought.mime, fetched.payload)
         soft = is_page and context.traps.is_soft_404(task.path, fetched.payload, trusted=context.given)
         if soft:
             visited = replace(visited, flags=f"{visited.flags} soft404".strip())
         new = NOTHING_NEW
-        if not soft and _follows(setup, task, brought, visited):
-            new = _follow(setup, slot, context, task, brought, via_duplicate=visited.duplicate_of is not None)
+        stance = (
+            _stance(setup, slot, task, fetched) if setup.focus is not None and is_page and not soft else Stance.UNTOLD
+        )
+        if stance.is_off:
+            visited = replace(visited, flags=f"{visited.flags} off:{stance.value}".strip())
+        if (
+            not soft
+            and _follows(setup, task, brought, visited)
+            and _lets_follow(setup, slot, context, task, stance, brought)
+        ):
+            strayed = strayed_after(stance, task.strayed, is_seed=task.kind == SEED_KIND)
+            via_duplicate = visited.duplicate_of is not None
+            new = _follow(setup, slot, context, task, brought, via_duplicate=via_duplicate, strayed=strayed)
         came = Brought(
             is_page, visited.duplicate_of is not None, soft, new.outside_pattern, new.outside_branch,
             new.inside_pattern, new.inside_branch, task.depth,
@@ -103,6 +123,43 @@ def record_older(setup: Setup, slot: Slot, context: SiteContext, task: PageTask,
     slot.visit(replace(visited, seen=Seen.OLDER, kept=None, first_of_content=is_first), None)
 
 
+def _stance(setup: Setup, slot: Slot, task: PageTask, fetched: Fetched) -> Stance:
+    """Whether the page is on topic and in a language that is wanted."""
+    assert setup.focus is not None
+    stance = setup.focus.judge(fetched.payload, fetched.header("content-type"))
+    if stance is not Stance.UNTOLD and task.kept is None:
+        slot.group.tallies[f"page:{stance.value}"] += 1
+    return stance
+
+
+def _lets_follow(
+    setup: Setup, slot: Slot, context: SiteContext, task: PageTask, stance: Stance, brought: Harvest
+) -> bool:
+    """Whether links may be followed from here; if not, each is left out by the rule that says so."""
+    if not stance.is_off or task.kind == SEED_KIND:
+        return True
+    strayed = strayed_after(stance, task.strayed)
+    candidate = Candidate(
+        context.url, host_of(context.url), None, from_seeds=True, strayed=strayed, astray=stance.value
+    )  # fmt: skip
+    verdict = decide(candidate, setup.scope)
+    if verdict.inside:
+        return True
+    for url in dict.fromkeys(link.url for link in brought.links):
+        refuse(setup, slot, url, context.url + task.path, verdict)
+    return False
+
+
+def reads_of(sources: Sources, kind: str) -> Reads:
+    """Whether a page that was found in this way is read where it is a sitemap or a feed."""
+    sitemaps = sources.sitemaps != "off" and (sources.sitemaps != "seeds" or kind in (SEED_KIND, LinkKind.SITEMAP))
+    feeds = sources.feeds == "all" or (sources.feeds == "seeds" and kind == SEED_KIND)
+    if not sitemaps and not feeds:
+        return NO_SOURCES
+    most = sources.max_sitemap_urls
+    return Reads(sitemaps, feeds, most if most is not None else 10**9)
+
+
 def count_request(setup: Setup, context: SiteContext, fetched: Fetched) -> None:
     """Every request counts, whatever its role."""
     setup.counts.requests += 1
@@ -116,7 +173,7 @@ def count_request(setup: Setup, context: SiteContext, fetched: Fetched) -> None:
 
 def offer(
     setup: Setup, slot: Slot, context: SiteContext, path: str, referrer: str, kind: str, depth: int,
-    *, hops: int = 0, via_duplicate: bool = False, seed: bool = False,
+    *, hops: int = 0, via_duplicate: bool = False, seed: bool = False, strayed: int = 0,
 ) -> bool:  # fmt: skip
     """A URL of this site was found: it is known from now on, and waits if nothing speaks against it."""
     key = url_hash(path)
@@ -126,28 +183,38 @@ def offer(
     outcome, reason = _fate(setup, context, path, depth, seed=seed)
     now = setup.clock.now()
     page = FoundPage(
-        context.number, key, path, depth, place, outcome, reason, now, referrer, kind, hops, via_duplicate, seed
-    )
+        context.number, key, path, depth, place, outcome, reason, now, referrer, kind, hops, via_duplicate, seed,
+        strayed,
+    )  # fmt: skip
     slot.find(page)
     if outcome is Outcome.WAITING:
         came_from = referrer if hops else ""
-        context.push(PageTask(depth, place, key, path, hops, via_duplicate, 0, outcome, came_from))
+        context.push(PageTask(depth, place, key, path, hops, via_duplicate, 0, outcome, came_from, kind, strayed))
+    elif outcome in (Outcome.SCOPE_REJECTED, Outcome.FORGOTTEN):
+        slot.group.tallies[tally_of(rule_of(reason))] += 1
     return True
 
 
-def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: int = 0) -> bool:
+def report(setup: Setup, slot: Slot, url: str, referrer: str, kind: str, hops: int = 0, strayed: int = 0) -> bool:
     """A URL of another site was found: the coordinator is told, unless it is out of scope. False: reported lately."""
     if not setup.reported.add(url_hash(url)):
         return False
     # Whose seeds are known is the coordinator's business; in mode `parties` no link between sites is followed.
     verdict = decide(url_candidate(url, from_seeds=setup.scope.mode != "parties"), setup.scope)
     if verdict.inside:
-        slot.group.links.append(OutLink(url, referrer, kind, hops))
+        slot.group.links.append(OutLink(url, referrer, kind, hops, strayed))
     else:
-        assert verdict.outcome is not None
-        slot.group.outside.append(OutsideUrl(url, verdict.outcome, verdict.rule, referrer, setup.clock.now()))
+        refuse(setup, slot, url, referrer, verdict)
     slot.touch()
     return True
+
+
+def refuse(setup: Setup, slot: Slot, url: str, referrer: str, verdict: Verdict) -> None:
+    """A URL is left out where it was found; found again elsewhere it may be let in."""
+    assert verdict.outcome is not None
+    slot.group.outside.append(OutsideUrl(url, verdict.outcome, verdict.reason, referrer, setup.clock.now()))
+    slot.group.tallies[tally_of(verdict.rule)] += 1
+    slot.touch()
 
 
 def _leave_out(setup: Setup, slot: Slot, url: str, referrer: str) -> None:
@@ -160,10 +227,10 @@ def _fate(setup: Setup, context: SiteContext, path: str, depth: int, *, seed: bo
     max_depth = setup.config.crawl.max_depth
     if max_depth is not None and depth > max_depth:
         return Outcome.LIMIT, "crawl.max_depth"
-    verdict = decide(Candidate(context.url, host_of(context.url), path, from_seeds=True), setup.scope)
+    verdict = decide(Candidate(context.url, host_of(context.url), path, True, seed), setup.scope)
     if not verdict.inside:
         assert verdict.outcome is not None
-        return verdict.outcome, verdict.rule
+        return verdict.outcome, verdict.reason
     trapped = None if seed else shape_refusal(path, setup.traps.keys) or context.traps.refusal(path, setup.traps)
     if trapped is not None and not setup.traps.lets_in(context.url + path):
         return Outcome.TRAP_REJECTED, trapped
@@ -184,6 +251,8 @@ def _visited(
         flags.append(f"unread:{brought.unread}")
     if fetched.truncated:
         flags.append(f"truncated:{fetched.truncated}")
+    if brought is not None and not brought.is_read:
+        flags.append(ARCHIVE_ONLY)
     return Visited(
         site=context.number,
         site_url=context.url,
@@ -220,7 +289,8 @@ def _redirected(
     hop = after_redirect(task.hops, target, (url, task.came_from), setup.config.crawl.max_redirects)
     if hop is not Hop.FOLLOW:
         return replace(visited, outcome=Outcome(hop.value))
-    _go(setup, slot, context, target, url, REDIRECT_KIND, task.depth, task.hops + 1, task.via_duplicate)
+    hops, strayed = task.hops + 1, task.strayed
+    _go(setup, slot, context, target, url, REDIRECT_KIND, task.depth, hops, task.via_duplicate, strayed)
     return visited
 
 
@@ -256,8 +326,9 @@ NOTHING_NEW: Final = NewUrls()
 
 
 def _follow(
-    setup: Setup, slot: Slot, context: SiteContext, task: PageTask, brought: Harvest, *, via_duplicate: bool
-) -> NewUrls:
+    setup: Setup, slot: Slot, context: SiteContext, task: PageTask, brought: Harvest, *, via_duplicate: bool,
+    strayed: int,
+) -> NewUrls:  # fmt: skip
     outside_pattern = outside_branch = inside_pattern = inside_branch = False
     pattern, branch = pattern_of(task.path), branch_of(task.path)
     url = context.url + task.path
@@ -268,7 +339,7 @@ def _follow(
     if brought.refresh_to:
         offered.add(brought.refresh_to)
         if task.hops < setup.config.crawl.max_redirects:
-            _go(setup, slot, context, brought.refresh_to, url, "h", task.depth, task.hops + 1, via_duplicate)
+            _go(setup, slot, context, brought.refresh_to, url, "h", task.depth, task.hops + 1, via_duplicate, strayed)
     for target, link in zip(brought.targets, brought.links, strict=True):
         if target.followed or link.url in offered:
             continue
@@ -277,24 +348,26 @@ def _follow(
         if link.url.startswith(prefix):
             path = link.url[len(prefix) - 1 :]
             is_new = offer(setup, slot, context, path, url, link.kind.value, task.depth + 1,
-                           via_duplicate=via_duplicate)  # fmt: skip
+                           via_duplicate=via_duplicate, strayed=strayed)  # fmt: skip
             if is_new and not (outside_branch and inside_pattern):
                 is_inside, is_near = pattern_of(path) == pattern, branch_of(path) == branch
                 outside_pattern, inside_pattern = outside_pattern or not is_inside, inside_pattern or is_inside
                 outside_branch, inside_branch = outside_branch or not is_near, inside_branch or is_near
         elif too_deep:
             _leave_out(setup, slot, link.url, url)
-        elif report(setup, slot, link.url, url, link.kind.value):
+        elif report(setup, slot, link.url, url, link.kind.value, strayed=strayed):
             outside_pattern = outside_branch = True
     return NewUrls(outside_pattern, outside_branch, inside_pattern, inside_branch)
 
 
 def _go(
     setup: Setup, slot: Slot, context: SiteContext, target: str, referrer: str, kind: str, depth: int, hops: int,
-    via_duplicate: bool,
+    via_duplicate: bool, strayed: int,
 ) -> None:  # fmt: skip
     site, path = split(target)
     if site == context.url:
-        offer(setup, slot, context, path, referrer, kind, depth, hops=hops, via_duplicate=via_duplicate)
+        offer(
+            setup, slot, context, path, referrer, kind, depth, hops=hops, via_duplicate=via_duplicate, strayed=strayed
+        )  # fmt: skip
     else:
-        report(setup, slot, target, referrer, kind, hops)
+        report(setup, slot, target, referrer, kind, hops, strayed)

@@ -27,9 +27,10 @@ from nephila.crawl.setup import Setup, make_clock, make_setup, software
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
 from nephila.crawl.slot_state import PageTask, SlotState
+from nephila.crawl.sourcing import LISTED_DEPTH
 from nephila.decode import decode
 from nephila.errors import DamagedError
-from nephila.records import Outcome
+from nephila.records import LinkKind, Outcome
 from nephila.store.archive.exchange import Placed, Position
 from nephila.store.archive.reader import StoredExchange, StoredResponse, read_with_body
 from nephila.store.durable import publish
@@ -92,7 +93,7 @@ def replay_slot(
     scratch = CrawlFolder(folder.state / f"rebuilding-{slot:02}")
     shutil.rmtree(scratch.path, ignore_errors=True)
     scratch.state.mkdir(parents=True)
-    setup = make_setup(config, make_clock(config), read_forgotten(folder))
+    setup = make_setup(config, make_clock(config), read_forgotten(folder), folder.state)
     state = SlotState(scratch, slot, config.archive, software(config, user_agent(config.net)))
     try:
         state.begin_at(applied, sent)
@@ -158,6 +159,11 @@ class _Replay:
         fetched = self._fetched(exchange)
         if fetched is None:
             return
+        if exchange.role == LinkKind.SITEMAP.value:
+            for link in exchange.outlinks:  # pages that a sitemap listed are known from it alone
+                offer(
+                    self._setup, self._slot, context, split(link.url)[1], exchange.response.url, link.kind, LISTED_DEPTH
+                )
         if exchange.role != "page":
             self._slot.visit(self._visited(context, path, exchange.role, fetched), None)
         else:
@@ -210,7 +216,7 @@ class _Replay:
             outcome, "", response.fetched_at, response.address, exchange.request, response.status, "1.1",
             response.headers, response.header, body, body, decode(body, response.codings, cap).payload,
             cast(Truncated | None, response.truncated or None), total_ms=float(said.get("fetchTimeMs", "0")),
-            received_bytes=len(response.header) + len(body),
+            received_bytes=len(response.header) + len(body), skipped=outcome is Outcome.TRUNCATED_LENGTH and not body,
         )  # fmt: skip
 
     def _body(self, response: StoredResponse) -> bytes | None:

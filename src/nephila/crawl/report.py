@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 import msgspec
 
 from nephila.crawl.site_list import SiteCounts
+from nephila.crawl.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,32 @@ class CrawlReport:
     suspensions: int = 0  # sites that stopped in this run to go on at a better hour (S2-13)
     surprises: int = 0  # sites that failed or slowed down suddenly, and were planned anew (S2-17)
     changes: tuple[str, ...] = field(default=())
+    refused_by_rule: dict[str, int] = field(default_factory=dict)  # URLs that a rule of the scope left out
+    refused_sites: dict[str, int] = field(default_factory=dict)  # sites that one left out by their address
+    located_sites: int = 0  # sites whose address is known, those included
+    judged: dict[str, int] = field(default_factory=dict)  # pages on, off topic, in another language, archived only …
+    harvest_ratio: float | None = None  # pages in topic and language, of all that were judged (S4-1)
+
+
+_RULE: Final = "rule:"
+_PAGE: Final = "page:"
+
+
+def told_of(totals: Totals) -> dict[str, Any]:
+    """The fields of a report that tell of scope: what rules refused, and what pages were found to be."""
+    judged = {name.removeprefix(_PAGE): count for name, count in totals.tallies.items() if name.startswith(_PAGE)}
+    looked_at = judged.get("on", 0) + judged.get("topic", 0) + judged.get("language", 0)
+    return {
+        "refused_by_rule": {
+            name.removeprefix(_RULE): count
+            for name, count in sorted(totals.tallies.items())
+            if name.startswith(_RULE) and count
+        },
+        "refused_sites": dict(sorted(totals.refused_sites.items())),
+        "located_sites": totals.located_sites,
+        "judged": dict(sorted(judged.items())),
+        "harvest_ratio": round(judged.get("on", 0) / looked_at, 4) if looked_at else None,
+    }
 
 
 def pack(report: CrawlReport) -> bytes:

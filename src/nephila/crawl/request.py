@@ -1,7 +1,8 @@
 """What we say: one request as bytes, and who we say we are.
 
 Nothing that came from the web reaches the wire unchecked: a line end or NUL in any value is refused, so that no
-Location header can write a second request (N8, B6). No cookies, no credentials, no Referer, no From.
+Location header can write a second request (N8, B6). No Referer, no From; cookies and credentials are those alone that
+the user gave for the very site (`credentials`).
 """
 
 from __future__ import annotations
@@ -49,6 +50,11 @@ class Site:
         """As the Host header has it: the port only where it is not the scheme's own."""
         return self.host if self.port == DEFAULT_PORTS[self.scheme] else f"{self.host}:{self.port}"
 
+    @property
+    def url(self) -> str:
+        """As crawl knows it: scheme, host and port."""
+        return f"{self.scheme}://{self.authority}"
+
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
@@ -78,13 +84,14 @@ def _checked(name: str, value: str) -> str:
     return value
 
 
-def fixed_lines(site: Site, agent: str) -> str:
-    """The header lines that all requests of a site share, made once per connection."""
+def fixed_lines(site: Site, agent: str, own: str = "") -> str:
+    """The header lines that all requests of a site share, made once per connection; `own` are the user's for it."""
     return (
         f"Host: {site.authority}\r\n"
         f"User-Agent: {_checked('User-Agent', agent)}\r\n"
         f"Accept: {ACCEPT}\r\n"
         f"Accept-Encoding: {ACCEPT_ENCODING}\r\n"
+        f"{own}"
     )
 
 
@@ -100,9 +107,9 @@ def sendable(request: FetchRequest) -> str | None:
     return None
 
 
-def request_bytes(request: FetchRequest, fixed: str) -> bytes:
-    """The request as it goes over the wire; `sendable` has been asked before."""
-    lines = f"{request.method} {request.target} HTTP/1.1\r\n{fixed}"
+def request_bytes(request: FetchRequest, fixed: str, origin: str = "") -> bytes:
+    """The request as it goes over the wire; `sendable` has been asked before. A proxy is told the `origin`, too."""
+    lines = f"{request.method} {origin}{request.target} HTTP/1.1\r\n{fixed}"
     if request.etag:
         lines += f"If-None-Match: {request.etag}\r\n"
     if request.modified_since:

@@ -109,6 +109,8 @@ def known_without_query(host: str, hosts: Mapping[str, tuple[str, ...]], use_ipv
         return Found(ipv4 or (listed if use_ipv6 else ()), MAX_TTL_S)
     literal = parse_address(name)
     if literal is not None:
+        if literal.version == 6 and not use_ipv6:
+            return Found(ttl_s=MAX_TTL_S, outcome=Outcome.DNS_FAIL, reason="net.ipv6 is off")
         return Found((str(literal),), MAX_TTL_S)
     if _ENDS_IN_NUMBER.search(name):
         return Found(ttl_s=MAX_TTL_S, outcome=Outcome.BLOCKED_ADDRESS, reason=f"{name[:80]!r} is no address")

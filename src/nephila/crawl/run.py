@@ -16,13 +16,14 @@ import uvloop
 
 from nephila.config.layers import Layer
 from nephila.crawl.coordinator import Coordinator, admission
+from nephila.crawl.focusing import check_focus, prepare_focus
 from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.hourly import Planner
 from nephila.crawl.mending import begun_without_database
 from nephila.crawl.opening import Opened, Settings, read_settings, take_folder
-from nephila.crawl.report import CrawlReport, SlowestSite, pack
+from nephila.crawl.report import CrawlReport, SlowestSite, pack, told_of
 from nephila.crawl.rounds import Round
-from nephila.crawl.scope import compile_scope
+from nephila.crawl.scope import scope_of
 from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
 from nephila.crawl.setup import check_network, make_clock, make_setup, strip_rules
 from nephila.crawl.site_list import SiteList
@@ -50,7 +51,8 @@ def read_input(
     settings = read_settings(path, given, agents)
     config = settings.effective.config
     check_network(config.net)
-    scope = compile_scope(config.scope, config.crawl.mode, read_forgotten(CrawlFolder(path)))
+    check_focus(config)
+    scope = scope_of(config, forgotten=read_forgotten(CrawlFolder(path)))
     seeds = parse_seeds(lines, strip_rules(config), scope)
     if lines and not seeds.urls:
         first = seeds.refused[0] if seeds.refused else None
@@ -87,6 +89,7 @@ async def _run(
 ) -> CrawlReport:  # fmt: skip
     config = opened.effective.config
     setup = make_setup(config, make_clock(config), read_forgotten(opened.folder))
+    prepare_focus(config, opened.folder.state)
     _check_whole(opened.folder)
     sites = SiteList(opened.folder.coordinator_database, config.crawl.slots or agents, sync=config.archive.sync)
     started = time.monotonic()
@@ -226,6 +229,7 @@ class _Shown:
             surprises=sum(progress.surprises for progress in coordinator.progress()),
             slowest=tuple(SlowestSite(site.url, site.last_ms, site.waiting) for site in slowest[:5]),
             changes=tuple(f"{change.name}: {change.before} -> {change.after}" for change in self._opened.changes),
+            **told_of(totals),
         )
 
 

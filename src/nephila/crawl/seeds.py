@@ -65,9 +65,9 @@ def parse_seeds(lines: Iterable[tuple[str, str]], rules: StripRules, scope: Comp
         if isinstance(url, Refusal):
             refused.append(RefusedSeed(text[:200], Outcome(url.value), "is no URL to collect", place))
             continue
-        verdict = decide(url_candidate(url, from_seeds=True), scope)
+        verdict = decide(url_candidate(url, from_seeds=True, is_seed=True), scope)
         if verdict.outcome is not None:
-            refused.append(RefusedSeed(url, verdict.outcome, f"scope: {verdict.rule}", place))
+            refused.append(RefusedSeed(url, verdict.outcome, f"scope: {verdict.reason}", place))
         else:
             urls[url] = None
     return SeedList(tuple(urls), tuple(refused))

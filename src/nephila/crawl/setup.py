@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
 from typing import Final
 
 from nephila.clock import Clock
 from nephila.config.sections import Config, Net
 from nephila.crawl.addresses import Allowed
+from nephila.crawl.credentials import PROXY, read_credentials
 from nephila.crawl.fetcher import Fetching, fetching
+from nephila.crawl.focusing import Focus, focus_of
 from nephila.crawl.forgotten import NOTHING, Forgotten
 from nephila.crawl.hour_notes import HourNotes
 from nephila.crawl.joined import Joined
 from nephila.crawl.name_servers import parse_nameservers
+from nephila.crawl.proxy import parse_proxy
 from nephila.crawl.resolver import Resolver, read_hosts
-from nephila.crawl.scope import CompiledScope, compile_scope
+from nephila.crawl.scope import CompiledScope, scope_of
 from nephila.crawl.traps import CompiledTraps
 from nephila.store.archive.exchange import Software
 from nephila.urls import StripRules
@@ -63,34 +67,40 @@ class Setup:
     reported: RecentLinks
     counts: Counts
     hours: HourNotes
+    archives_some: bool = False  # some types are archived and not read
+    focus: Focus | None = None  # None: no page is judged
 
     @property
     def obeys_robots(self) -> bool:
         return self.config.politeness.robots == "obey"
 
 
-def make_setup(config: Config, clock: Clock, forgotten: Forgotten = NOTHING) -> Setup:
-    shared = fetching(config.net, config.crawl, clock, config.politeness.min_delay)
+def make_setup(config: Config, clock: Clock, forgotten: Forgotten = NOTHING, state: Path | None = None) -> Setup:
+    """`state` is the crawl's own folder of it, where agents find what a topic was learnt from."""
+    shared = fetching(config.net, config.crawl, clock, config.politeness.min_delay, config.content)
     return Setup(
         config=config,
         clock=clock,
         fetching=shared,
         resolver=Resolver(config.net, shared.allowed, clock),
-        scope=compile_scope(config.scope, config.crawl.mode, forgotten),
+        scope=scope_of(config, forgotten=forgotten),
         traps=CompiledTraps.of(config.traps),
         strip=strip_rules(config),
         joined=Joined(strip_rules(config)),
         reported=RecentLinks(),
         counts=Counts(),
         hours=HourNotes(clock),
+        archives_some="archive" in astuple(config.content),
+        focus=focus_of(config, state) if state is not None else None,
     )
 
 
 def check_network(net: Net) -> None:
-    """Raises ConfigError about ranges, name servers and a hosts file that cannot be used."""
+    """Raises ConfigError about ranges, name servers, a hosts file, a proxy or credentials that cannot be used."""
     Allowed.parse(net.allow_private)
     parse_nameservers(net.nameservers)
     read_hosts(net.hosts)
+    parse_proxy(net.proxy, read_credentials(net.credentials).get(PROXY))
 
 
 def strip_rules(config: Config) -> StripRules:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from nephila.crawl.fetcher import Connection, Fetched
-from nephila.crawl.group import SiteFigures, SiteRow
+from nephila.crawl.group import SiteFigures, SiteRow, SourceRow
 from nephila.crawl.outcome import Health
 from nephila.crawl.politeness import Pace
 from nephila.crawl.request import DEFAULT_PORTS, Site
@@ -58,6 +58,13 @@ class AskProbe:
     """Ask for what cannot be there: a site that has it all the same says 200 to everything (U3)."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskSource:
+    """Ask for a sitemap, before the pages that it may list."""
+
+    source: SourceRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +128,7 @@ Step = (
     | AskHome
     | AskSample
     | AskProbe
+    | AskSource
     | BecomeAlias
     | Close
     | Refuse
@@ -130,7 +138,7 @@ Step = (
     | Suspend
     | Ended
 )
-Asked = AskRobots | AskPage | AskHome | AskSample | AskProbe
+Asked = AskRobots | AskPage | AskHome | AskSample | AskProbe | AskSource
 
 
 @dataclass(slots=True)
@@ -174,6 +182,8 @@ class SiteContext:
     traps: SiteTraps = field(default_factory=SiteTraps)
     seeds: int = 1  # ways in from outside, for its budget
     idle: list[Connection] = field(default_factory=list)  # open connections that nobody uses
+    sources: list[SourceRow] = field(default_factory=list)  # sitemaps to be asked for
+    known_sources: dict[str, SourceRow] = field(default_factory=dict)  # every sitemap known, by its URL
     leaving: bool = False  # the hour's plan wants its place for another (`suspending`)
     place_until: float = float("inf")  # when its share of this hour is used up
     slow_in_a_row: int = 0  # answers far slower than usual at this hour
@@ -265,6 +275,10 @@ def next_step(context: SiteContext, now: float, utc_now: float, *, obey_robots: 
     wait_s = context.pace.ready_at - now
     if wait_s > max(context.patience_s, context.longest_delay_s):
         return GiveUp(Outcome.DEFERRED_HOST, f"it asks to be left alone for {wait_s:.0f} s")
+    if context.sources and not context.in_flight:
+        step = _about_source(context, utc_now, obey_robots=obey_robots)
+        if step is not None:
+            return step
     is_due = bool(context.later) and context.later[0][0] <= now
     if not context.tasks and context.more_on_disk and not is_due:
         return Wait(float("inf")) if context.in_flight else Load()
@@ -294,6 +308,17 @@ def next_step(context: SiteContext, now: float, utc_now: float, *, obey_robots: 
             if wait_s > context.patience_s:
                 return GiveUp(Outcome.DEFERRED_ROBOTS, f"robots.txt: {context.robots.reason}")
             return Wait(now + wait_s)
+
+
+def _about_source(context: SiteContext, utc_now: float, *, obey_robots: bool) -> Step | None:
+    """Sitemaps come before pages; None: robots.txt must be asked first, or waited for, as for a page."""
+    source = context.sources[0]
+    if obey_robots and permission(context.robots, source.url[len(context.url) :], utc_now) in (
+        Permission.ASK_FIRST,
+        Permission.DEFERRED,
+    ):
+        return None
+    return AskSource(source)
 
 
 def _about_home(context: SiteContext, utc_now: float, *, obey_robots: bool) -> Step | None:

@@ -6,7 +6,7 @@ crash, because it lies in the outbox until the slot has applied it.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from nephila.crawl.messages import AskAgain, Credit, Findings, FurtherSeed, NewSite, Orders, OutLink, Seed, SiteEnded
+from nephila.crawl.scope import rule_of, tally_of
 from nephila.crawl.site_tables import SITE_SCHEMA
 from nephila.records import Outcome
 from nephila.store.database import close, open_writer, transaction
@@ -105,6 +106,7 @@ class SiteList:
             self._db.executemany("INSERT OR IGNORE INTO slots VALUES (?, 0, 0)", ((slot,) for slot in range(slots)))
         self.slots: list[int] = [row[0] for row in self._db.execute("SELECT slot FROM slots ORDER BY slot")]
 
+        self._tallied: Counter[str] = Counter()  # of the transaction under way
         self._site_count, self._owned = 0, dict.fromkeys(self.slots, 0)
         self._count()
 
@@ -120,9 +122,15 @@ class SiteList:
         try:
             with transaction(self._db):
                 yield
+                self._db.executemany(
+                    "INSERT INTO tallies VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+                    self._tallied.items(),
+                )
         except BaseException:
             self._count()
             raise
+        finally:
+            self._tallied.clear()
 
     def close(self) -> None:
         close(self._db)
@@ -217,7 +225,8 @@ class SiteList:
                        WHERE site = ?""",
                     (slot, site.address, site.number),
                 )
-                sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ? ORDER BY given DESC, found_at, path"
+                sql = """SELECT path, referrer, hops, kind, strayed FROM seeds WHERE site = ?
+                         ORDER BY given DESC, found_at, path"""
                 seeds = [Seed(*seed) for seed in self._db.execute(sql, (site.number,))]
                 first, rest = tuple(seeds[:PARCEL_SEEDS]), seeds[PARCEL_SEEDS:]
                 drafts.sites[slot].append(NewSite(site.number, url, site.address, bool(given), first))
@@ -441,8 +450,8 @@ class SiteList:
     ) -> bool:
         before = self._db.total_changes()
         self._db.execute(
-            "INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, url_hash(seed.path), seed.path, given, now, seed.referrer, seed.kind, seed.hops),
+            "INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, url_hash(seed.path), seed.path, given, now, seed.referrer, seed.kind, seed.hops, seed.strayed),
         )
         if self._db.total_changes() == before:
             return False
@@ -458,12 +467,12 @@ class SiteList:
                 self._outside(link, *refusal, now)
                 return
         number, state, slot = self._site(site_url, now, link.referrer, given=False)
-        seed = Seed(path, link.referrer, link.hops, link.kind)
+        seed = Seed(path, link.referrer, link.hops, link.kind, link.strayed)
         self._add_seed(number, state, slot, seed, now, drafts, given=False)
 
     def _refusal(self, admission: Admission) -> tuple[Outcome, str] | None:
         if not admission.follow_links:
-            return Outcome.SCOPE_REJECTED, "crawl.mode=sites: only the sites of the seeds"
+            return Outcome.SCOPE_REJECTED, "mode: only the sites of the seeds (crawl.mode=sites)"
         return (Outcome.LIMIT, _MAX_SITES) if self._is_full(admission) else None
 
     def _domain_refusal(self, site_url: str, referrer: str, admission: Admission) -> tuple[Outcome, str] | None:
@@ -488,10 +497,13 @@ class SiteList:
         return self._db.execute("SELECT 1 FROM sites WHERE url = ?", (site_url,)).fetchone() is not None
 
     def _outside(self, link: OutLink, outcome: Outcome, reason: str, now: float) -> None:
+        before = self._db.total_changes()
         self._db.execute(
             "INSERT OR IGNORE INTO outside VALUES (?, ?, ?, ?, ?, ?)",
             (hash128(link.url), link.url, outcome.value, reason, link.referrer, now),
         )
+        if outcome in (Outcome.SCOPE_REJECTED, Outcome.FORGOTTEN) and self._db.total_changes() != before:
+            self._tallied[tally_of(rule_of(reason))] += 1
 
     def _end(self, ended: SiteEnded, now: float, drafts: _Drafts) -> None:
         self._db.execute(
@@ -502,7 +514,7 @@ class SiteList:
             return
         # Whoever links to the alias means the canonical site: its pages are found under either name (S1-2).
         state, slot = next(self._db.execute("SELECT state, slot FROM sites WHERE site = ?", (ended.alias_of,)))
-        sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ?"
+        sql = "SELECT path, referrer, hops, kind, strayed FROM seeds WHERE site = ?"
         seeds = [Seed(*seed) for seed in self._db.execute(sql, (ended.number,))]
         for seed in seeds:
             self._add_seed(ended.alias_of, state, slot, seed, now, drafts, given=False)

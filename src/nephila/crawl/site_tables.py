@@ -80,4 +80,9 @@ CREATE TABLE plans (                    -- how many rows of a plan of refresh we
 ) STRICT;
 """
 
-SITE_SCHEMA: Final = Schema("coordinator", (_FIRST, _SECOND, _PLANS))
+_SCOPES: Final = """
+ALTER TABLE seeds ADD COLUMN strayed INTEGER NOT NULL DEFAULT 0;   -- as in the slots' pages
+CREATE TABLE tallies (what TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;  -- URLs that a rule refused
+"""
+
+SITE_SCHEMA: Final = Schema("coordinator", (_FIRST, _SECOND, _PLANS, _SCOPES))

@@ -14,7 +14,7 @@ import msgspec
 
 from nephila.config.sections import Archive
 from nephila.crawl.change_writing import change_of, keep_content, log_visit
-from nephila.crawl.group import FoundPage, Group, Kept, Seen, SiteRow, Swept, Visited
+from nephila.crawl.group import FoundPage, Group, Kept, Seen, SiteRow, SourceRow, Swept, Visited
 from nephila.crawl.messages import Findings, OutLink
 from nephila.crawl.slot_tables import SLOT_SCHEMA
 from nephila.crawl.trapped import NOWHERE, KeptPattern
@@ -48,6 +48,8 @@ class PageTask:
     tries: int
     outcome: Outcome
     came_from: str = ""  # the URL that redirected here
+    kind: str = field(default="", compare=False)  # how it was found
+    strayed: int = field(default=0, compare=False)  # as in FoundPage
     kept: Kept | None = field(default=None, compare=False)  # of a page that is visited again
 
     @property
@@ -160,16 +162,20 @@ class SlotState:
     def todo(self, site: int, count: int) -> list[PageTask]:
         """The first pages to be requested: those visited again, then the others breadth first (S1-4)."""
         again = """SELECT depth, place, p.hash, path, hops, via_duplicate, tries, outcome,
-                   CASE WHEN hops THEN referrer ELSE '' END, coalesce(code, 0), checksum, coalesce(body_bytes, 0),
-                   coalesce(etag, ''), coalesce(modified, ''), coalesce(missing, 0)
+                   CASE WHEN hops THEN referrer ELSE '' END, kind, strayed, coalesce(code, 0), checksum,
+                   coalesce(body_bytes, 0), coalesce(etag, ''), coalesce(modified, ''), coalesce(missing, 0)
                    FROM pages p LEFT JOIN changes c ON c.site = p.site AND c.hash = p.hash
                    WHERE p.site = ? AND revisit = 1 AND todo = 1 ORDER BY depth, place LIMIT ?"""
         sql = """SELECT depth, place, hash, path, hops, via_duplicate, tries, outcome,
-                 CASE WHEN hops THEN referrer ELSE '' END FROM pages
+                 CASE WHEN hops THEN referrer ELSE '' END, kind, strayed FROM pages
                  WHERE site = ? AND todo = 1 AND revisit = 0 ORDER BY depth, place LIMIT ?"""
         with database_errors(self._path):
-            tasks = [_task(row[:9], Kept(*row[9:])) for row in self._rows(again, site, count)]
+            tasks = [_task(row[:11], Kept(*row[11:])) for row in self._rows(again, site, count)]
             return tasks + [_task(row, None) for row in self._rows(sql, site, count - len(tasks))]
+
+    def sources(self, site: int) -> list[SourceRow]:
+        """The sitemaps of a site."""
+        return [SourceRow(*row) for row in self._rows("SELECT * FROM sources WHERE site = ? ORDER BY depth, url", site)]
 
     def hashes(self, site: int) -> Iterator[int]:
         return (row[0] for row in self._rows("SELECT hash FROM pages WHERE site = ?", site))
@@ -350,11 +356,13 @@ class SlotState:
         )
         many(
             """INSERT OR IGNORE INTO pages (site, hash, path, depth, place, todo, outcome, reason, found_at, referrer,
-               kind, hops, via_duplicate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+               kind, hops, via_duplicate, strayed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (_found_values(page) for page in group.found),
         )
         seeds = [(page.site, page.hash) for page in group.found if page.seed]
         many("INSERT OR IGNORE INTO seeds (site, hash) VALUES (?, ?)", seeds)
+        many("UPDATE pages SET stated_at = ? WHERE site = ? AND hash = ?", group.stated)
+        many("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, group.sources.values()))
         for visit in group.visited:
             self._write_visit(visit, placed.get(id(visit)))
         crash_point("slot.half_written")
@@ -395,6 +403,10 @@ class SlotState:
         many(
             "INSERT INTO refused VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
             group.refused.items(),
+        )
+        many(
+            "INSERT INTO tallies VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            group.tallies.items(),
         )
         if group.forgotten:
             run("DELETE FROM outbox WHERE sequence <= ?", (group.forgotten,))
@@ -518,14 +530,16 @@ def _parcels(slot: int, group: Group, sequence: int) -> list[Parcel]:
 
 
 def _task(row: tuple, kept: Kept | None) -> PageTask:  # type: ignore[type-arg]  # as SQLite gives it
-    depth, place, key, path, hops, via_duplicate, tries, outcome, came_from = row
-    return PageTask(depth, place, key, path, hops, bool(via_duplicate), tries, Outcome(outcome), came_from, kept)
+    depth, place, key, path, hops, via_duplicate, tries, outcome, came_from, kind, strayed = row
+    return PageTask(
+        depth, place, key, path, hops, bool(via_duplicate), tries, Outcome(outcome), came_from, kind, strayed, kept
+    )  # fmt: skip
 
 
 def _found_values(page: FoundPage) -> tuple[object, ...]:
     return (
         page.site, page.hash, page.path, page.depth, page.place, page.todo, page.outcome.value, page.reason,
-        page.found_at, page.referrer, page.kind, page.hops, page.via_duplicate,
+        page.found_at, page.referrer, page.kind, page.hops, page.via_duplicate, page.strayed,
     )  # fmt: skip
 
 

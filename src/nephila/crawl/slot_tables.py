@@ -59,7 +59,7 @@ CREATE TABLE pages (
     reason TEXT NOT NULL DEFAULT '',
     found_at REAL NOT NULL,
     referrer TEXT NOT NULL,
-    kind TEXT NOT NULL,                 -- how the first referrer links to it: a, f, h, or s for a seed
+    kind TEXT NOT NULL,                 -- how the first referrer links to it: a, f, h, sitemap, feed, or s for a seed
     hops INTEGER NOT NULL DEFAULT 0,
     via_duplicate INTEGER NOT NULL DEFAULT 0,
     tries INTEGER NOT NULL DEFAULT 0,
@@ -90,7 +90,7 @@ CREATE TABLE visits (
     site INTEGER NOT NULL,
     hash INTEGER NOT NULL,
     path TEXT NOT NULL,
-    role TEXT NOT NULL,                 -- page, robots, sample
+    role TEXT NOT NULL,                 -- page, robots, sample, probe, sitemap
     at REAL NOT NULL,
     outcome TEXT NOT NULL,
     reason TEXT NOT NULL,
@@ -171,4 +171,22 @@ CREATE TABLE erasures (                 -- exchanges that no row leads to any mo
 CREATE TABLE retired (archive_file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;   -- files that newer ones have replaced
 """
 
-SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED, _TAKEN_OUT))
+_SCOPES: Final = """
+ALTER TABLE pages ADD COLUMN strayed INTEGER NOT NULL DEFAULT 0;   -- pages in a row before it that are off the scope
+ALTER TABLE pages ADD COLUMN stated_at REAL;    -- lastmod of a sitemap: when its site says that it was changed
+CREATE TABLE sources (                  -- sitemaps of a site
+    site INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    depth INTEGER NOT NULL,             -- indexes above it
+    state TEXT NOT NULL,                -- waiting, read, failed, refused
+    reason TEXT NOT NULL,
+    urls INTEGER NOT NULL,              -- that it lists
+    asked_at REAL NOT NULL,
+    PRIMARY KEY (site, url)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tallies (                  -- URLs that a rule refused, pages on topic and off …, kept as they change
+    what TEXT PRIMARY KEY, count INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED, _TAKEN_OUT, _SCOPES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from nephila.crawl.report import CrawlReport, unpack
+from nephila.crawl.report import CrawlReport, told_of, unpack
 from nephila.crawl.run import RUNNING
 from nephila.crawl.site_list import SiteCounts
 from nephila.crawl.totals import read_totals
@@ -46,6 +46,6 @@ def read_status(folder: CrawlFolder, now: float) -> Status | None:
     report = replace(
         report, how=how, pages=totals.pages, known=totals.known, outcomes=totals.outcomes, sites=counts,
         received_bytes=totals.received_bytes, archive_bytes=totals.archive_bytes, active_sites=0, sleeping_sites=0,
-        waiting_urls=totals.outcomes.get(Outcome.WAITING.value, 0), slowest=(),
+        waiting_urls=totals.outcomes.get(Outcome.WAITING.value, 0), slowest=(), **told_of(totals),
     )  # fmt: skip
     return Status(False, row[0], report)

@@ -10,7 +10,7 @@ import msgspec
 
 from nephila.config.sections import Config
 from nephila.crawl.robots_state import RobotsRow
-from nephila.crawl.scope import compile_scope, decide, url_candidate
+from nephila.crawl.scope import decide, scope_of, url_candidate
 from nephila.crawl.setup import strip_rules
 from nephila.records import Outcome, network_state
 from nephila.store.database import database_errors, open_reader
@@ -58,7 +58,9 @@ def why(folder: CrawlFolder, config: Config, url: str) -> Story:
             coordinator.close()
     if row is not None and row[2] is None and row[4]:
         found = "given as a seed" if row[6] else f"found on {row[8]}"
-        events = (Event(row[7], f"its site was {found}"), Event(None, "its site has no address that may be asked"))
+        rejected = row[4] == Outcome.SCOPE_REJECTED.value
+        now = "its site is left out as a whole" if rejected else "its site has no address that may be asked"
+        events = (Event(row[7], f"its site was {found}"), Event(None, now))
         return Story(normal, row[4], network_state(Outcome(row[4])).value, row[5], events)
     if row is None or row[2] is None:
         return outside or _found_outside(folder, normal) or _never_heard(config, normal, row)
@@ -145,6 +147,8 @@ def _how_found(kind: str, referrer: str, depth: int, hops: int) -> str:
         return "it was given as a seed"
     if hops:
         return f"{referrer} redirected to it (hop {hops})"
+    if kind in ("sitemap", "feed"):
+        return f"the {kind} {referrer} lists it; depth {depth}"
     elements = {"a": "an <a> link", "f": "a frame", "h": "a link that is neither <a> nor frame", "s": "a link"}
     return f"{referrer} has {elements.get(kind, 'a link')} to it; depth {depth}"
 
@@ -179,7 +183,7 @@ def _never_heard(config: Config, url: str, site: tuple | None) -> Story:  # type
     if site is not None:
         events = (Event(site[7], "its site waits to be handed out"),)
         return Story(url, Outcome.WAITING.value, network_state(Outcome.WAITING).value, "", events)
-    verdict = decide(url_candidate(url, from_seeds=True), compile_scope(config.scope, config.crawl.mode))
+    verdict = decide(url_candidate(url, from_seeds=True), scope_of(config))
     reason = "no page that was collected links to its site"
     if verdict.outcome is not None:
         reason += f"; it would be {verdict.outcome.value} by the rule {verdict.rule}"

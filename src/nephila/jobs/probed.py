@@ -8,7 +8,7 @@ from typing import Final
 
 from nephila.config.sections import Config
 from nephila.crawl.probing import ProbeReport, probe
-from nephila.crawl.scope import compile_scope
+from nephila.crawl.scope import scope_of
 from nephila.crawl.seeds import parse_seeds
 from nephila.crawl.setup import check_network, strip_rules
 from nephila.errors import UsageError
@@ -26,7 +26,7 @@ def probe_sites(
 ) -> ProbeReport:  # fmt: skip
     """Probe the sites of these seeds, or those that the crawl has yet to collect; nobody else asks them meanwhile."""
     check_network(config.net)
-    seeds = parse_seeds(lines, strip_rules(config), compile_scope(config.scope, "sites"))
+    seeds = parse_seeds(lines, strip_rules(config), scope_of(config, "sites"))
     sites = list(dict.fromkeys(split(url)[0] for url in seeds.urls))
     if lines and not sites:
         raise UsageError("none of the seeds can be asked; give URLs such as http://www.example.org/.")

@@ -19,7 +19,7 @@ from nephila.config.sections import Config
 from nephila.convert.run import run as convert
 from nephila.crawl.report import CrawlReport
 from nephila.crawl.run import open_crawl, run
-from nephila.crawl.scope import compile_scope
+from nephila.crawl.scope import scope_of
 from nephila.crawl.seeds import parse_seeds
 from nephila.crawl.setup import make_clock, strip_rules
 from nephila.engine import open_engine
@@ -117,7 +117,7 @@ def study(order: StudyOrder, watching: Watching) -> StudyReport:
 def _begin(order: StudyOrder, config: Config) -> StudyLog:
     """The study to make or to go on with; everything that can be wrong is found before anything is touched."""
     known = read_log(CrawlFolder(order.directory)) if CrawlFolder.is_crawl(order.directory) else None
-    seeds = parse_seeds(order.lines, strip_rules(config), compile_scope(config.scope, config.crawl.mode))
+    seeds = parse_seeds(order.lines, strip_rules(config), scope_of(config))
     if known is None:
         if not seeds.urls:
             raise UsageError(

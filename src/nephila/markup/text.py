@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Final
 
 import numpy as np
 from turbohtml import Document, parse
 
 from nephila.markup.boilerplate import UNSEEN, main_text
+from nephila.markup.dates import parse_date
 
 TITLE_BYTES: Final = 2 * 2**10
 DESCRIPTION_CHARACTERS: Final = 500
@@ -26,9 +26,6 @@ _SENTENCES: Final = 200  # characters of the first sentences, where no descripti
 _LAST_BLANK: Final = 32
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
-_ISO_DATE: Final = re.compile(
-    r"\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE
-)
 _LD_DATE: Final = re.compile(r'"(datePublished|dateModified)"\s*:\s*"([^"]{4,40})"')
 _DESCRIPTIONS: Final = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
 _PUBLISHED: Final = (
@@ -116,24 +113,6 @@ def first_sentences(text: str, characters: int = _SENTENCES) -> str | None:
     start = one_line(text[: characters * 4])[:characters]
     ends = [end.end() for end in _SENTENCE_END.finditer(start)]
     return (start[: ends[-1]] if ends and ends[-1] > 20 else start) or None
-
-
-def parse_date(stated: str | None) -> datetime | None:
-    """ISO 8601 or an HTTP date; nothing that is stated badly raises."""
-    if not stated:
-        return None
-    try:
-        iso = _ISO_DATE.match(stated)
-        if iso is not None:
-            year, month, day, hour, minute, second, zone = iso.groups()
-            parts = (int(part or 0) for part in (year, month, day, hour, minute, second))
-            offset = "+00:00" if not zone or zone in "Zz" else zone
-            found = datetime(*parts)  # type: ignore[arg-type]
-            return found.replace(tzinfo=datetime.strptime(offset, "%z").tzinfo).astimezone(UTC)
-        found = parsedate_to_datetime(stated[:64])
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
 
 
 def _head(tree: Document) -> tuple[dict[str, str], dict[str, str]]:

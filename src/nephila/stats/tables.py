@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from nephila.config.sections import Stats
-from nephila.stats.address_ranges import create_ranges
+from nephila.stats.address_ranges import create_countries
 from nephila.stats.power_law import PowerLaw, fit
 from nephila.stats.question import Question, question
 from nephila.stats.section import Cell, Mark, Section
@@ -65,7 +65,7 @@ def open_tables(config: Stats, folder: CrawlFolder, threads: int) -> Iterator[An
     ):
         create_views(duck, folder)
         if config.country_ranges:
-            create_ranges(duck, config.country_ranges)
+            create_countries(duck, config.country_ranges)
         yield duck
 
 

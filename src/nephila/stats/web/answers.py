@@ -29,6 +29,19 @@ def questions(top: int) -> tuple[Question, ...]:
             "outcome state asked urls:count share:share", Plot("bars", "outcome", ("urls",), "", "URLs"), "S1-10",
         ),
         question(
+            "refusals", "URLs left out, by rule",
+            """URLs that were known and not asked for because a rule of the scope said so; `nephila why URL` names the
+            rule of one.""",
+            """
+            SELECT split_part(reason, ':', 1) AS rule, count(*) AS urls, count(*) / sum(count(*)) OVER () AS share
+            FROM unfetched
+            WHERE outcome IN ('scope_rejected', 'forgotten', 'blocked_scheme')
+            GROUP BY rule
+            ORDER BY urls DESC, rule
+            """,
+            "rule urls:count share:share", Plot("bars", "rule", ("urls",), "", "URLs"), "S1-8",
+        ),
+        question(
             "status_codes", "Status codes", "The last answer of every page that answered.",
             """
             SELECT code, count(*) AS pages, count(*) / sum(count(*)) OVER () AS share

@@ -29,18 +29,13 @@ QUESTIONS: Final[tuple[Question, ...]] = (
 
 BY_ADDRESS: Final = question(
     "countries_by_address", "Countries by address",
-    """Sites by the country whose range of IPv4 addresses holds theirs. `address_ranges` (first, last, country) is
-    read from
-    the files that stats.country_ranges names.""",
+    """Sites by the country that their address, IPv4 or IPv6, is in. `address_countries` (address, country) is what
+    the
+    files that stats.country_ranges names say of the addresses of sites.""",
     """
-    WITH numbered AS (
-        SELECT site_id, list_reduce(list_transform(string_split(address, '.'), lambda part: CAST(part AS BIGINT)),
-                                    lambda number, part: number * 256 + part) AS number
-        FROM sites WHERE regexp_matches(address, '^[0-9]+(\\.[0-9]+){3}$')
-    )
-    SELECT CASE WHEN number <= last THEN country ELSE 'in no range' END AS country, count(*) AS sites,
-           count(*) / sum(count(*)) OVER () AS share
-    FROM numbered ASOF LEFT JOIN address_ranges ON number >= first
+    SELECT coalesce(country, 'in no range') AS country, count(*) AS sites, count(*) / sum(count(*)) OVER () AS share
+    FROM sites LEFT JOIN address_countries USING (address)
+    WHERE address <> ''
     GROUP BY ALL
     ORDER BY sites DESC, country
     """,

@@ -94,7 +94,8 @@ PAGES: Final = Table(
         Column("modified_at", _TIME, "when it, or its Last-Modified header, says that it was changed", True),
         Column("link_kinds", _TEXT, "S1-46: h, a, f, each 0 where absent", True),
         Column("simhash", _ID, "64-bit simhash of the main text, as a signed integer (2.7)", True),
-        Column("flags", _TEXT, "noindex, nofollow, truncated:…, separated by blanks"),
+        Column("flags", _TEXT, "noindex, nofollow, truncated:…, archive_only, off:topic, off:language …, "
+               "separated by blanks"),
         Column("archive_file", _TEXT, "name of the WARC file, in archive/agent-NN/", True),
         Column("archive_offset", _COUNT, "byte of the response or revisit record there", True),
     ),
@@ -109,7 +110,7 @@ LINKS: Final = Table(
         Column("source", _ID, "page with the link"),
         Column("target", _ID, "page at the URL as written (exactly, else by meaning, else on the canonical site)"),
         Column("resolved", _ID, "the target followed through redirects, canonicals, aliases and case variants"),
-        Column("kind", _TEXT, "a, f or h (S1-46)"),
+        Column("kind", _TEXT, "a, f or h (S1-46); sitemap or feed where the source is one"),
         Column("anchor", _TEXT, "text of the link; often empty"),
     ),
     parts=True,
@@ -216,7 +217,7 @@ VISITS: Final = Table(
         Column("page_id", _ID, "the page, where the role is page", True),
         Column("site_id", _SMALL_ID, "the site asked"),
         Column("url", _TEXT, "the URL asked for"),
-        Column("role", _TEXT, "page, robots or sample"),
+        Column("role", _TEXT, "page, robots, sample, probe or sitemap"),
         Column("at", _TIME, "when it began"),
         Column("outcome", _TEXT, "what became of it"),
         Column("reason", _TEXT, "what the outcome leaves open"),
@@ -278,9 +279,25 @@ ARCHIVE_FILES: Final = Table(
     ),
 )
 
+FIELDS: Final = Table(
+    "fields",
+    "One row per value that a wrapper found on a page (S4-1); empty without `convert.wrappers`.",
+    ("page_id", "field", "place"),
+    (
+        Column("page_id", _ID, "the page"),
+        Column("wrapper", _TEXT, "the wrapper's name"),
+        Column("field", _TEXT, "the field's name"),
+        Column("place", _SMALL_ID, "0 for the first value of a field, 1 for the next …"),
+        Column("text", _TEXT, "as on the page, blanks collapsed; a field of type url in normal form"),
+        Column("number", pa.float64(), "the same as a number, where that is its type and it is one", True),
+        Column("moment", _TIME, "the same as a moment, where its type is date and it is one", True),
+    ),
+    parts=True,
+)
+
 TABLES: Final = {
     table.name: table
     for table in (
-        PAGES, LINKS, PAGE_COUNTS, SITES, DOMAINS, COMMUNITIES, SEEDS, UNFETCHED, VISITS, ARCHIVE_FILES,
+        PAGES, LINKS, PAGE_COUNTS, SITES, DOMAINS, COMMUNITIES, SEEDS, UNFETCHED, VISITS, ARCHIVE_FILES, FIELDS,
     )
 }  # fmt: skip
