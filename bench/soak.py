@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -22,11 +23,15 @@ from pathlib import Path
 
 from nephila.config.sections import Lab
 from nephila.crawl.totals import read_totals
+from nephila.engine.nursery import NURSERY
 from nephila.lab.hostile.places import CANARY_ADDRESS, OUT_OF_SCOPE_HOST, RANGE
 from nephila.lab.serve import LabServer
 from nephila.store.folder import CrawlFolder
 
 SAMPLE_S = 10.0
+KILL_EVERY_S = (120, 360)
+"""Seldom enough that a leak would show between two kills."""
+
 SETTINGS = {
     "politeness.min_delay": "100ms", "politeness.delay_factor": 1, "net.header_timeout": "3s", "net.idle_timeout": "3s",
     "net.total_timeout": "10s", "net.min_rate_after": "3s", "net.connect_timeout": "2s", "crawl.max_page_size": "1MiB",
@@ -48,6 +53,18 @@ def children(pid: int) -> list[int]:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def is_nursery(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == NURSERY
+    except OSError:
+        return False
+
+
+def agents_of(pid: int) -> list[int]:
+    """The agents of a crawl: forked by its nursery, or its own children where there is none."""
+    return [agent for child in children(pid) for agent in (children(child) if is_nursery(child) else [child])]
 
 
 def measure(pid: int) -> tuple[float, int] | None:
@@ -73,7 +90,7 @@ def soak(server: LabServer, place: Path, minutes: float, draw: random.Random) ->
     number = kills = starts = pages = 0
     process = start(server, place / f"crawl-{number}")
     starts += 1
-    next_kill = began + draw.uniform(60, 120)
+    next_kill = began + draw.uniform(*KILL_EVERY_S)
     next_sample = began + SAMPLE_S
     while (now := time.monotonic()) < began + 60 * minutes:
         time.sleep(0.2)
@@ -84,15 +101,15 @@ def soak(server: LabServer, place: Path, minutes: float, draw: random.Random) ->
             process = start(server, place / f"crawl-{number}")
             starts += 1
         if now >= next_kill:
-            agents = children(process.pid)
+            agents = agents_of(process.pid)
             victim = draw.choice([*agents, *agents, process.pid])
             os.kill(victim, signal.SIGKILL)
             kills += 1
-            next_kill = now + draw.uniform(60, 120)
+            next_kill = now + draw.uniform(*KILL_EVERY_S)
         if now >= next_sample:
             next_sample += SAMPLE_S
             line = []
-            for pid in [process.pid, *children(process.pid)]:
+            for pid in [process.pid, *agents_of(process.pid)]:
                 found = measure(pid)
                 if found is not None:
                     seen[pid].append((now - began, *found))
@@ -101,6 +118,8 @@ def soak(server: LabServer, place: Path, minutes: float, draw: random.Random) ->
     process.terminate()
     process.wait(60)
     pages += read_totals(CrawlFolder(place / f"crawl-{number}")).pages
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{own.ru_utime + own.ru_stime:,.0f} s of CPU by the crawls that ended in good order")
     visits = int((server.witnessed().address == CANARY_ADDRESS).sum())
     print(f"{pages:,} pages in {number + 1} crawls, {starts} starts, {kills} kills, {visits} visits to the canary")
     for pid, samples in seen.items():
@@ -122,6 +141,7 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=300, help="of the generated web, beside the hostile ones")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak-") as place:
+        print(f"load average {os.getloadavg()[0]:.1f}", flush=True)
         lab = Lab(sites=given.sites, seed=given.seed)
         with LabServer(lab, hostile=True, folder=Path(place) / "lab", processes=1) as server:
             server.write_seeds()

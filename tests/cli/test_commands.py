@@ -8,7 +8,7 @@ import pytest
 
 from nephila.cli import run
 from nephila.cli.commands import COMMANDS
-from nephila.cli.output import inert
+from nephila.cli.output import as_json, inert
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -69,3 +69,18 @@ def test_text_of_the_web_is_inert_in_a_terminal() -> None:
     hostile = "a\x1b[2Jb\x9b31mc\u202ed\r\x07\n\te"
     shown = inert(hostile)
     assert shown == "a\\x1b[2Jb\\x9b31mc\\x202ed\\x0d\\x07\n\te"
+
+
+def test_json_is_inert_in_a_terminal_and_the_same_for_a_program() -> None:
+    hostile = {"title": 'a\x1b[2Jb\x9b31mc\u202ed\x7f\u2028e\\"'}
+    shown = as_json(hostile)
+    assert not set(shown) & set("\x1b\x9b\u202e\x7f\u2028")
+    assert json.loads(shown) == hostile
+
+
+def test_a_sentence_that_quotes_a_hostile_word_is_inert(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("ftp://\x1b]52;c;aGFoYQ==\x07/\x9b2J\u202e\n")
+    assert run(["crawl", "-i", str(tmp_path / "seeds"), "-C", str(tmp_path / "crawl")]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("nephila: ")
+    assert not set(said.out + said.err) & set("\x1b\x07\x9b\u202e")

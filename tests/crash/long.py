@@ -46,6 +46,10 @@ def main(kills: int, sites: int, depth: int, seed: int) -> int:
     for kind in KINDS:
         print(f"  {kind:<24} {found[kind]:>6}")
     print(f"  requests made again      {campaign.again:>6}   {campaign.again / max(1, campaign.spent):.2f} per kill")
+    if campaign.cost:
+        print(
+            f"  of one kill              {statistics.median(campaign.cost):>6.0f} median, {max(campaign.cost)} at most"
+        )
     if campaign.resumes_s:
         print(f"  start to first request   {statistics.median(campaign.resumes_s):>6.2f} s median, "
               f"{max(campaign.resumes_s):.2f} s at most")  # fmt: skip

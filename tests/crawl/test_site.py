@@ -10,6 +10,8 @@ from nephila.crawl.politeness import Pace
 from nephila.crawl.robots_state import RobotsAnswer, RobotsState, after_robots_fetch
 from nephila.crawl.seen import PackedHashes
 from nephila.crawl.site import (
+    ALL_TASKS,
+    LEAST_TASKS,
     MAX_TASKS,
     AskHome,
     AskPage,
@@ -21,6 +23,7 @@ from nephila.crawl.site import (
     SiteContext,
     Step,
     Wait,
+    Window,
     next_step,
 )
 from nephila.crawl.slot_state import PageTask
@@ -31,7 +34,7 @@ NOW, UTC = 1000.0, 1_700_000_000.0
 
 def site(robots: bytes | None = b"", **more: object) -> SiteContext:
     context = SiteContext(
-        number=1, slot=0, url="http://a.test", address="127.0.0.1", given=True, seen=PackedHashes(), contents={},
+        number=1, slot=0, url="http://a.test", address="127.0.0.1", given=True, seen=PackedHashes(),
         known=0, retries=2, patience_s=80.0, longest_delay_s=300.0, pace=Pace(), more_on_disk=False,
     )  # fmt: skip
     if robots is not None:
@@ -110,6 +113,18 @@ def test_more_than_memory_holds_waits_on_disk_and_is_loaded_when_needed() -> Non
     context.load([task("/last", place=MAX_TASKS)], context.loadable)
     assert not context.more_on_disk
     assert isinstance(step(context), AskPage)
+
+
+def test_what_waits_in_memory_does_not_grow_with_the_number_of_sites() -> None:
+    window = Window()
+    for sites, most in ((0, MAX_TASKS), (10, MAX_TASKS), (1_000, 100), (20_000, LEAST_TASKS)):
+        window.fit(sites)
+        assert window.tasks_per_site == most
+        assert sites * most <= max(ALL_TASKS, sites * LEAST_TASKS)
+    context = site(window=window)
+    for place in range(30):
+        context.push(task(f"/{place}", place=place))
+    assert len(context.tasks) == LEAST_TASKS and context.more_on_disk
 
 
 def test_what_is_in_memory_is_not_loaded_twice() -> None:

@@ -46,7 +46,7 @@ async def slot(tmp_path: Path) -> AsyncIterator[Slot]:
 def a_site(slot: Slot) -> SiteContext:
     slot.keep(SiteRow(1, "http://a.test", "127.0.0.1", True, "waiting"))
     return SiteContext(
-        number=1, slot=0, url="http://a.test", address="127.0.0.1", given=True, seen=PackedHashes(), contents={},
+        number=1, slot=0, url="http://a.test", address="127.0.0.1", given=True, seen=PackedHashes(),
         known=0, retries=2, patience_s=80.0, longest_delay_s=300.0, pace=Pace(), more_on_disk=False,
     )  # fmt: skip
 

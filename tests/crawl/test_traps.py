@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nephila.config.sections import Traps
+from nephila.crawl.combinations import Combinations
 from nephila.crawl.trapped import Brought, SiteTraps
 from nephila.crawl.traps import (
     GROWN,
@@ -23,6 +25,7 @@ from nephila.crawl.traps import (
     branch_of,
     looks_endless,
     most_repeats,
+    number_rows,
     pattern_of,
     shape_refusal,
     skeleton,
@@ -62,10 +65,12 @@ def fetch(site: SiteTraps, paths: list[str], text_of: object, brought: Brought =
         ("/page12.html", "/page0.html", "/"),
         ("/cal/2026/11/5", "/cal/0/0/0", "/cal/"),
         ("/2026/11/5.html", "/0/0/0.html", "/0/"),
-        ("/shop?colour=red&size=4", "/shop?", "/"),
+        ("/shop?colour=red&size=4", "/shop?", "/?"),
         ("/a/b?x=1", "/a/b?", "/a/"),
         ("/s/deadbeef01234567/x", "/s/0/x", "/s/"),
         ("/wiki/Spider", "/wiki/Spider", "/wiki/"),
+        ("/aZ3kQ9xB2mN7cV4d/basket", "/0/basket", "/0/"),
+        ("/Spider-Man-No-Way-Home-2021", "/Spider-Man-No-Way-Home-0", "/"),
     ],
 )
 def test_a_pattern_masks_numbers_and_a_branch_is_the_first_segment(path: str, pattern: str, branch: str) -> None:
@@ -128,11 +133,69 @@ def test_numbered_pages_that_link_to_each_other_near_the_seeds_are_no_trap() -> 
         ("/free/show.cgi?id=4&key=t_research_music", False),
         ("/item?id=17", False),
         ("/p/deadbeef01234567", True),
+        ("/news?ref=d3adb33f", True),
+        ("/news?t=1763280000", True),
+        ("/find?state=aZ3kQ9xB2mN7cV4dRt", True),
     ],
 )
 def test_near_the_seeds_only_numbers_and_ids_look_endless(path: str, is_endless: bool) -> None:
     assert looks_endless(path, depth=3, varying=2) == is_endless
     assert looks_endless(path, depth=11, varying=0)
+
+
+NEAR = replace(PLAIN, depth=3)
+SHOWN = "our goods are a chair, a table and a lamp"
+
+
+def permuted(draw: random.Random, count: int) -> Iterator[list[str]]:
+    filters = [f"{name}-{value}" for name in ("colour", "size", "brand", "price") for value in ("low", "high")]
+    for _ in range(count):
+        yield draw.sample(filters, draw.randint(2, 5))
+
+
+@pytest.mark.parametrize("form", ["/shop/{}", "/shop?{}"])
+def test_filters_in_ever_other_orders_sleep_though_they_are_near_and_have_no_numbers(form: str) -> None:
+    joint = "&" if "?" in form else "/"
+    paths = [form.format(joint.join(chosen)) for chosen in permuted(random.Random(1), 3_000)]
+    assert fetch(SiteTraps(), paths, lambda _: SHOWN, NEAR) <= 300
+
+
+def test_a_shop_that_sleeps_leaves_the_pages_beside_it_awake() -> None:
+    site = SiteTraps()
+    fetch(site, ["/shop?" + "&".join(chosen) for chosen in permuted(random.Random(1), 400)], lambda _: SHOWN, NEAR)
+    assert site.refusal("/shop?colour-low&size-high", TRAPS) is not None
+    assert site.refusal("/about", TRAPS) is None
+    assert site.refusal("/shop", TRAPS) is None
+
+
+def test_switches_that_are_always_named_in_one_order_sleep_too() -> None:
+    # given articles with eight ways to look at each
+    switches = ("print", "share", "font", "lang", "comments", "mobile", "amp", "reply")
+    draw = random.Random(1)
+    paths = [
+        f"/article/{number % 50}?" + "&".join(f"{name}=on" for name in switches if draw.random() < 0.5)
+        for number in range(3_000)
+    ]
+    texts = [words(number) for number in range(50)]
+    assert fetch(SiteTraps(), paths, lambda place: texts[place % 50], NEAR) <= 400
+
+
+def test_a_catalogue_by_category_order_and_page_is_no_trap_of_combinations() -> None:
+    paths = [f"/list?cat=c{cat}&by=o{by}&page=p{page}" for cat in range(10) for by in range(5) for page in range(20)]
+    assert fetch(SiteTraps(), paths, lambda _: SHOWN, NEAR) == 1_000
+
+
+def test_filters_that_show_something_new_each_time_are_no_trap() -> None:
+    paths = ["/shop?" + "&".join(chosen) for chosen in permuted(random.Random(1), 1_000)]
+    assert fetch(SiteTraps(), paths, words, NEAR) == 1_000
+
+
+@given(st.lists(st.text("ab/?&=1", max_size=30).map("/{}".format), max_size=40))
+def test_combinations_take_any_path(paths: list[str]) -> None:
+    combinations = Combinations()
+    for path in paths:
+        combinations.seen(path)
+    assert len(combinations._orders) <= 256
 
 
 def test_pictures_and_other_files_are_no_trap() -> None:
@@ -248,12 +311,17 @@ def test_no_path_takes_long(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [b"<!-- ", b"<script", b"<script>x", b"x", b">x", b"> word", b"><", b"<style></STYLE", b">" + b"x" * 9]
-)
+    "piece",
+    [
+        b"<!-- ", b"<script", b"<script>x", b"x", b">x", b"> word", b"><", b"<style></STYLE", b">" + b"x" * 9, b"<tr",
+        b"<tr>1.5 <",
+    ],
+)  # fmt: skip
 def test_no_page_takes_long(piece: bytes) -> None:
     body = (piece * (2**18 // len(piece) + 1))[: 2**18]
     started = time.process_time()
     text_runs(body, "/some-path")
+    number_rows(body)
     skeleton(body)
     assert time.process_time() - started < 1.0
 
@@ -261,6 +329,30 @@ def test_no_page_takes_long(piece: bytes) -> None:
 def test_text_is_what_a_reader_sees_without_numbers_and_without_its_own_name() -> None:
     body = b"<p>page 7 of the spider-book</p><script>var token = 'not seen';</script><b>order 12ab now please</b>"
     assert text_runs(body, "/spider-book") == [b"page of the", b"order now please"]
+
+
+def test_the_figures_of_a_table_are_told_row_by_row_without_its_dates() -> None:
+    body = (
+        b"<table><tr><th>hour</th></tr><tr><td>13:00</td><td>12.3</td><td>1013</td></tr><TR><td>7<td>2026<td>31</table>"
+    )
+    assert number_rows(body) == [b"12.3 1013"]
+
+
+def test_days_of_nothing_but_figures_are_no_trap_and_days_of_an_empty_diary_are_one() -> None:
+    draw = random.Random(1)
+    days = [f"/day/{2000 + day // 360}/{day // 30 % 12}/{day % 30}" for day in range(3_000)]
+
+    def weather(_: int) -> str:
+        cells = "".join(f"<tr><td>{h}:00<td>{draw.uniform(-9, 30):.1f}<td>{draw.randint(960, 1040)}" for h in range(24))
+        return f"<table>{cells}</table>"
+
+    def diary(day: int) -> str:
+        return (
+            "<table>" + "".join(f"<tr><td>{hour}:00<td>{day % 30}<td>{2000 + day}" for hour in range(24)) + "</table>"
+        )
+
+    assert fetch(SiteTraps(), days, weather) == 3_000
+    assert fetch(SiteTraps(), days, diary) <= 300
 
 
 def test_text_is_new_once() -> None:

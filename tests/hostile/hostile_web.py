@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from nephila.lab.hostile.places import CANARY_ADDRESS, OUT_OF_SCOPE_HOST, RANGE
 from nephila.lab.hostile.row import Row
 from nephila.lab.hostile.table import TABLE
@@ -40,7 +42,9 @@ PROFILE: Mapping[str, object] = {
 
 @contextmanager
 def hostile_lab() -> Iterator[LabServer]:
-    with LabServer(None, hostile=True, processes=1) as server:
+    """The hostile sites; crawls that are started meanwhile trust the lab's authority."""
+    with LabServer(None, hostile=True, processes=1) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(server.write_authority()))
         yield server
 
 

@@ -5,21 +5,31 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 
 import duckdb
+import psycopg
+import pyarrow as pa
 import pytest
 
+import nephila
 from nephila.convert.attributes import Parse
+from nephila.convert.exporting import export
+from nephila.store.folder import CrawlFolder
+from nephila.store.tables.schemas import TABLES
 
-from ..circle.webs import pages, run
+from ..circle.webs import environment, pages, run
+from ..convert.postgres import own_server
 from .hostile_web import crawl_rows, hostile_lab, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]
 
-OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +45,46 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield place / "crawl"
 
 
-def test_no_terminal_is_made_to_obey(folder: Path) -> None:
+def said(*words: object) -> str:
+    """All that a command prints, byte by byte: where a terminal is, a carriage return is no line end."""
+    command = [sys.executable, "-m", "nephila", *map(str, words)]
+    done = subprocess.run(command, env=environment(), capture_output=True, timeout=120, check=False)
+    return (done.stdout + done.stderr).decode("utf-8")
+
+
+def test_no_terminal_is_made_to_obey(folder: Path, tmp_path: Path) -> None:  # C7, G13
+    # given pages, headers and links with escapes in them, and a file of seeds and a configuration that have some too
     odd = [url for url in pages(folder) if "b5-" in url or "g13-" in url or "f12-" in url]
     assert len(odd) > 20
-    for url in odd[:: len(odd) // 10]:
-        told = run("why", url, "-C", folder)
-        assert told.code == 0
-        assert not OBEYED.search(told.out.replace("\n", "")), url
-    for words in (("status",), ("status", "--json"), ("why", "http://x.test/\x1b[2J\u202e")):
-        told = run(*words, "-C", folder)
-        assert not OBEYED.search(told.out.replace("\n", "")), words
+    (tmp_path / "seeds").write_text("http://x.test/\x1b[2J\x9b\u202e\n\x1b]0;title\x07\n")
+    (tmp_path / "settings.toml").write_text('[crawl]\n"max\\u001b[2J" = 1\n')
+    # when every command that shows something of them is run
+    shown = {
+        words: said(*words, "-C", folder, "-q")
+        for words in (
+            ("index",), ("rank",), ("status",), ("status", "--json"), ("stats",), ("stats", "--json"), ("repair",),
+            ("search", "forged"), ("search", "forged", "--json"), ("search", "fdp.exe"), ("search", "\x1b[2J"),
+            ("why", "http://x.test/\x1b[2J\u202e"), ("load", tmp_path / "web.duckdb"),
+            ("crawl", "-i", tmp_path / "seeds", "--set", "crawl.max_pages=0"),
+            ("crawl", "--config", tmp_path / "settings.toml"),
+            *(("why", url) for url in odd[:: len(odd) // 6]), ("why", odd[0], "--json"),
+        )
+    }  # fmt: skip
+    # then no byte of it is one that a terminal obeys
+    assert [words for words, text in shown.items() if OBEYED.search(text)] == []
+    # and the pages are among what was shown
+    assert "forged" in shown["search", "forged"] and "forged=log" in shown["search", "forged", "--json"]
 
 
-def test_no_spreadsheet_is_made_to_reckon(folder: Path, tmp_path: Path) -> None:
-    assert run("export", "pages", "-o", tmp_path / "pages.csv", "-C", folder).code == 0
-    with (tmp_path / "pages.csv").open(newline="", encoding="utf-8") as file:
-        titles = [row["title"] for row in csv.DictReader(file)]
-    assert any("cmd|" in title for title in titles)
-    assert not [title for title in titles if title.startswith(FORMULA)]
+@pytest.mark.parametrize("table", ["pages", "links", "unfetched", "visits", "sites"])
+def test_no_spreadsheet_is_made_to_reckon(folder: Path, tmp_path: Path, table: str) -> None:  # C6, G12
+    assert export(CrawlFolder.open(folder), table, tmp_path / f"{table}.csv", "csv") > 0
+    texts = [field.name for field in TABLES[table].schema if pa.types.is_string(field.type)]
+    with (tmp_path / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        cells = [(name, row[name]) for row in csv.DictReader(file) for name in texts]
+    assert [(name, cell[:40]) for name, cell in cells if cell.startswith(FORMULA)] == []
+    if table == "pages":
+        assert any(cell.startswith("'=cmd|") for name, cell in cells if name == "title")
 
 
 def test_titles_are_kept_as_they_are_where_nobody_obeys_them(folder: Path, tmp_path: Path) -> None:
@@ -68,6 +100,34 @@ def test_no_database_is_made_to_run(folder: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "web.duckdb"), read_only=True) as database:
         [(titles,)] = database.execute("SELECT count(*) FROM pages WHERE title LIKE '%DROP TABLE%'").fetchall()
         assert titles == 1
+
+
+def test_a_real_postgresql_takes_every_hostile_text_as_it_is_and_runs_none(folder: Path) -> None:  # C4, C5, G7, G14
+    # given tables with titles of NULs, surrogates, quotes, statements and 200 KiB, and links that are hard to read
+    tables = nephila.open(folder)
+    pages_ = tables.pages().to_pylist()
+    assert any("DROP TABLE" in (row["title"] or "") for row in pages_)
+    assert max(len(row["title"] or "") for row in pages_) > 1_000
+    # when they are loaded twice
+    with own_server() as server:
+        for _ in range(2):
+            loaded = run("load", server, "-C", folder, "--json")
+            assert loaded.code == 0, loaded.err
+            assert loaded.report["quarantined"] == 0
+        # then every text is there, letter by letter
+        with psycopg.connect(server) as database:
+            columns = "page_id, url, title, description, text, mime, charset, redirect_to, canonical"
+            found = database.execute(f"SELECT {columns} FROM nephila.pages ORDER BY page_id").fetchall()
+            names = columns.split(", ")
+            assert found == [tuple(row[name] for name in names) for row in sorted(pages_, key=itemgetter("page_id"))]
+            anchors = database.execute("SELECT anchor FROM nephila.links ORDER BY source, target, kind").fetchall()
+            written = sorted(tables.links().to_pylist(), key=itemgetter("source", "target", "kind"))
+            assert [row[0] for row in anchors] == [row["anchor"] for row in written]
+            unfetched = database.execute("SELECT url, reason FROM nephila.unfetched").fetchall()
+            assert len(unfetched) > 10
+            # and a statement that stood in a title has not been obeyed
+            [(count,)] = database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'nephila'").fetchall()
+            assert count >= len(TABLES)
 
 
 def test_every_bad_page_is_a_row_with_a_reason(folder: Path, tmp_path: Path) -> None:

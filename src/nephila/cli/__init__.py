@@ -33,7 +33,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except NephilaError as error:
-        click.echo(f"nephila: {error}", err=True)
+        from nephila.cli.output import complain
+
+        complain(str(error))
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("nephila: interrupted; the same command goes on from here.", err=True)

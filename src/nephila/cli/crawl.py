@@ -12,7 +12,7 @@ import click
 
 from nephila.cli import INTERRUPTED
 from nephila.cli.options import Common, common_options
-from nephila.cli.output import emit, emit_json
+from nephila.cli.output import complain, emit, emit_json
 
 if TYPE_CHECKING:
     from nephila.config.layers import Layer
@@ -137,9 +137,9 @@ def collect(
     opened, seed_list = open_crawl(common.directory, layers, _lines(seeds, files), agents)
     try:
         if seed_list.refused:
-            click.echo(f"nephila: {refused_sentence(seed_list)}", err=True)
+            complain(refused_sentence(seed_list))
         if opened.effective.config.politeness.connections_per_site > 1:
-            click.echo("nephila: politeness.connections_per_site is above 1: only for sites that are yours.", err=True)
+            complain("politeness.connections_per_site is above 1: only for sites that are yours.")
         if not common.quiet:
             estimated = estimate_crawl(common.directory, opened.effective.config, seed_list, agents)
             click.echo(f"nephila: {one_line(estimated)}", err=True)

@@ -8,8 +8,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-# C0 without tab and line end, DEL, C1, and the signs that turn the direction of text (RELIABILITY C7).
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# C0 without tab and line end, DEL, C1, other line ends, and the signs that turn the direction of text (RELIABILITY C7).
+_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def inert(text: str) -> str:
@@ -18,13 +18,19 @@ def inert(text: str) -> str:
 
 
 def as_json(report: Any) -> str:
-    """A report, a frozen dataclass, as one JSON object."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+    """A report, a frozen dataclass, as one JSON object; what a terminal would obey is spelled as JSON can spell it."""
+    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def emit(text: str) -> None:
     """Print for a person."""
     click.echo(inert(text))
+
+
+def complain(sentence: str) -> None:
+    """Say what went wrong, or what to heed, on standard error; a sentence may quote what somebody else wrote."""
+    click.echo(f"nephila: {inert(sentence)}", err=True)
 
 
 def emit_json(report: Any) -> None:

@@ -13,7 +13,7 @@ import click
 from nephila.cli import INTERRUPTED
 from nephila.cli.crawl import seed_options
 from nephila.cli.options import Common, common_options
-from nephila.cli.output import emit, emit_json
+from nephila.cli.output import emit, emit_json, inert
 
 if TYPE_CHECKING:
     from nephila.jobs.study import StudyReport, Watching
@@ -106,6 +106,7 @@ def _watching(common: Common) -> Watching:
     told: set[int] = set()
 
     def say(text: str) -> None:
+        text = inert(text)
         click.echo(f"\r{text:<100}" if shows else text, nl=not shows, err=True)
 
     def waits(batch: int, of: int, due_at: float, wait_s: float) -> None:

@@ -9,7 +9,7 @@ import click
 
 from nephila.cli import INTERRUPTED
 from nephila.cli.options import Common, common_options
-from nephila.cli.output import emit, emit_json
+from nephila.cli.output import emit, emit_json, inert
 
 
 @click.command()
@@ -44,7 +44,7 @@ def command(common: Common, every: str | None, rounds: int | None, policy: str |
 
     def tell(line: str) -> None:
         if not common.quiet and not common.as_json:
-            click.echo(f"  {datetime.now(UTC).strftime('%H:%M:%S')}  {line}", err=True)
+            click.echo(f"  {datetime.now(UTC).strftime('%H:%M:%S')}  {inert(line)}", err=True)
 
     try:
         with open_engine(common.engine, agents) as engine:

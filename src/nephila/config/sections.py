@@ -150,6 +150,7 @@ class Traps:
     probe_after: Limit = _key(
         10, "pages without any 404 after which a site is asked for what cannot be there (soft 404)", changeable=True
     )
+    deaths: Limit = _key(4, "agents that may die over one page before it is set aside", changeable=True)
     let_in: tuple[str, ...] = _key(
         [], 'URLs that are no traps, such as ["http://www.example.org/calendar/*"]', changeable=True
     )

@@ -22,7 +22,8 @@ from nephila.store.tables.parts import batches_of
 from nephila.store.tables.schemas import TABLES
 
 Format = Literal["csv", "jsonl"]
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+# The last four are the first four as East Asian keyboards write them; some spreadsheets take them for the same.
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def export(folder: CrawlFolder, table: str, target: Path, format: Format, *, raw: bool = False) -> int:

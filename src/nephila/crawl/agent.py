@@ -21,6 +21,7 @@ from nephila.crawl.fetcher import user_agent
 from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.group import Group
 from nephila.crawl.hour_notes import keep_noting
+from nephila.crawl.in_hand import InHand
 from nephila.crawl.messages import (
     Block,
     Exhausted,
@@ -45,12 +46,13 @@ from nephila.crawl.messages import (
     encode,
 )
 from nephila.crawl.ordered import Ordered
+from nephila.crawl.parcels import Parcel
 from nephila.crawl.places import Places
 from nephila.crawl.pulse import Pulse, read_memory
 from nephila.crawl.rounds import RoundCredit
 from nephila.crawl.setup import make_clock, make_setup, software
 from nephila.crawl.slot import Slot
-from nephila.crawl.slot_state import Parcel, SlotState
+from nephila.crawl.slot_state import SlotState
 from nephila.engine import Channel
 from nephila.errors import NephilaError
 from nephila.store.control import NOTHING_ASKED, Control
@@ -108,7 +110,8 @@ class Agent:
         about = software(config, user_agent(config.net))
         self.slots: dict[int, Slot] = {}
         for number in argument.slots:
-            state = SlotState(folder, number, config.archive, about)
+            state = SlotState(folder, number, config.archive, about, InHand(folder.in_hand(number)))
+            state.blame(config.traps.deaths)
             self.slots[number] = Slot(state, config.archive, self._committed, Reserve(folder.reserve).release)
         self._outgoing: asyncio.Queue[ToCoordinator] = asyncio.Queue()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -174,7 +177,8 @@ class Agent:
             slot.stop_committing()
         await asyncio.gather(*committers, return_exceptions=True)
         self._outgoing.put_nowait(self._progress())
-        self._outgoing.put_nowait(Stopped(self._number))
+        if not self._failure.done():  # an agent that failed is to be replaced, or tells why it cannot be
+            self._outgoing.put_nowait(Stopped(self._number))
         while not self._outgoing.empty():
             if not await self._channel.send(encode(self._outgoing.get_nowait())):
                 return

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from nephila.crawl.fetcher import Connection, Fetched, FetchRequest, lacks_contact
+from nephila.crawl.in_hand import InHand, Mark
 from nephila.crawl.lending import Lending, OnLane
 from nephila.crawl.politeness import (
     BUSY,
@@ -26,7 +27,7 @@ from nephila.crawl.resolver import Resolved
 from nephila.crawl.setup import Setup
 from nephila.crawl.site import AskSample, SiteContext, Step, parse_site
 from nephila.records import Outcome
-from nephila.urls import host_of
+from nephila.urls import host_of, url_hash
 
 KEEP_OPEN_S: Final = 15.0
 """A connection is kept for the next request when that may be sent within so many real seconds."""
@@ -38,10 +39,14 @@ MOST_RESTING: Final = 10_000
 class Asking:
     """The manners of one agent: who may be asked when, and the connections to ask by."""
 
-    def __init__(self, setup: Setup, contexts: Mapping[int, SiteContext], lending: Lending, max_open: int) -> None:
+    def __init__(
+        self, setup: Setup, contexts: Mapping[int, SiteContext], lending: Lending, hands: Mapping[int, InHand],
+        max_open: int,
+    ) -> None:  # fmt: skip
         self._setup = setup
         self._contexts = contexts
         self._lending = lending
+        self._hands = hands
         self._max_open = max_open
         self._closing: set[asyncio.Future[None]] = set()
         self.resting: dict[int, Pace] = {}  # sites that left before they may be asked again
@@ -64,7 +69,7 @@ class Asking:
         )
         context.in_flight += 1
         try:
-            fetched = await connection.fetch(request)
+            fetched = await connection.fetch(request, self._mark(context, request))
         finally:
             context.in_flight -= 1
         self._answered(lane, context, fetched)
@@ -92,22 +97,26 @@ class Asking:
             return Fetched(Outcome.BLOCKED_ADDRESS, "net.contact is not set", self._setup.clock.now(), address)
         if address == context.address:
             await self.rest(lane, context)
-            fetched = await self._fetch_once(site, address, request)
+            fetched = await self._fetch_once(context, site, address, request)
             self._answered(lane, context, fetched)
             return fetched
         borrowed = await self._lending.borrow(address)
         if borrowed is None:
             return Fetched(Outcome.DEFERRED_HOST, "the address is being asked", self._setup.clock.now(), address)
-        fetched = await self._fetch_once(site, address, request)
+        fetched = await self._fetch_once(context, site, address, request)
         self._lending.give_back(borrowed, address, fetched)
         return fetched
 
-    async def _fetch_once(self, site: str, address: str, request: FetchRequest) -> Fetched:
+    async def _fetch_once(self, context: SiteContext, site: str, address: str, request: FetchRequest) -> Fetched:
         connection = self._connection(site, address)
         try:
-            return await connection.fetch(request)
+            return await connection.fetch(request, self._mark(context, request))
         finally:
             self._close(connection)
+
+    def _mark(self, context: SiteContext, request: FetchRequest) -> Mark:
+        """Whatever is asked on behalf of a site is noted as the site's own."""
+        return self._hands[context.slot].mark(context.number, url_hash(request.target))
 
     async def rest(self, lane: OnLane, context: SiteContext) -> None:
         """Between two requests of one step the delay holds as well."""

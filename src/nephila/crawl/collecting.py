@@ -18,12 +18,13 @@ import msgspec
 from nephila.crawl.asking import Asking
 from nephila.crawl.comparing import Comparing
 from nephila.crawl.control import BLOCKED_BY_HAND
+from nephila.crawl.darkness import decide_held
 from nephila.crawl.fetcher import Fetched, FetchRequest
 from nephila.crawl.group import FoundLink, Judged, Role, SiteRow, SourceRow, Swept, Visited
 from nephila.crawl.harvest import CHECKSUM_BYTES
 from nephila.crawl.lending import Lending, OnLane
 from nephila.crawl.messages import SiteEnded, Starved, ToCoordinator
-from nephila.crawl.outcome import Asleep, GivenUp, failed_runs_after, site_after
+from nephila.crawl.outcome import Asleep, GivenUp, Health, failed_runs_after, site_after
 from nephila.crawl.politeness import retry_after_s
 from nephila.crawl.recording import count_request, record_page
 from nephila.crawl.revisiting import request_for
@@ -59,6 +60,7 @@ from nephila.crawl.site import (
     SiteContext,
     Step,
     Wait,
+    Window,
 )
 from nephila.crawl.slot import Slot
 from nephila.crawl.sourcing import keep, learn_from_robots, read_sitemap, record_sitemap, wants_sitemaps
@@ -88,6 +90,7 @@ class Collecting:
         self.slots = slots
         self.fail = fail
         self.contexts: dict[int, SiteContext] = {}
+        self.window = Window()
         self.comparing = {
             number: Comparing(setup.config.aliases.rule, slot, self.contexts) for number, slot in slots.items()
         }
@@ -98,7 +101,9 @@ class Collecting:
         self.trapping = Trapping(setup, slots)
         self.exhausted: set[str] = set()
         self.lending = Lending(setup, tell)
-        self.asking = Asking(setup, self.contexts, self.lending, max_open)
+        self.asking = Asking(
+            setup, self.contexts, self.lending, {number: slot.in_hand for number, slot in slots.items()}, max_open
+        )
         self.rounds: RoundCredit | None = None  # set where only so many new pages may be asked for
         self.paused = False
         self.blocked: frozenset[str] = frozenset()  # sites that a person wants left alone
@@ -117,7 +122,12 @@ class Collecting:
             return compared
         if context.held_home is not None and not context.has_task(HOME):
             self._record_home(context)
-        if not isinstance(step, AskPage) or not step.task.is_new:
+        if not isinstance(step, AskPage):
+            return step
+        deadly = self.slot_of(context).state.refusal(context.number, step.task.hash)
+        if deadly is not None:
+            return Refuse(step.task, Outcome.TRAP_REJECTED, deadly)
+        if not step.task.is_new:
             return step
         if self.rounds is not None and not self.rounds.may_ask(context.slot):
             return GiveUp(Outcome.DEFERRED_HOST, ROUND_IS_OVER)
@@ -187,6 +197,8 @@ class Collecting:
             await slot.flush()  # another site is compared with this one and must find its pages on disk
             if context.waiting or context.more_on_disk:
                 return False
+        if self._decide_held(context, was_dark=context.health.sleeps > 0):
+            return False
         if context.seed_outcome is not None:
             context.failed_runs = failed_runs_after(context.failed_runs, context.seed_outcome)
         self._leave(context, "done")
@@ -203,6 +215,8 @@ class Collecting:
     def give_up(self, context: SiteContext, outcome: Outcome, reason: str) -> None:
         """The run ends without this site; its URLs wait for the next one (never deleted)."""
         slot = self.slot_of(context)
+        for page in context.held.values():
+            slot.ask_again(context.number, page.task.hash)  # what its darkness has cost waits like all the rest
         slot.sweep(Swept(context.number, outcome, reason, todo=True))
         context.failed_runs += reason not in (BLOCKED_BY_HAND, ROUND_IS_OVER)
         self._leave(context, "asleep", outcome.value, reason)
@@ -214,7 +228,12 @@ class Collecting:
         slot.group.opened.append(context.number)  # it stands in line again once this is on disk
         self.comparing[context.slot].forget(context)
         self.asking.let_rest(context)
+        self._forget(context)
+
+    def _forget(self, context: SiteContext) -> None:
+        """The site is not in memory any more."""
         del self.contexts[context.number]
+        self.window.fit(len(self.contexts))
         self.asking.close_idle(context)
 
     def _leave(
@@ -228,8 +247,7 @@ class Collecting:
         slot.touch()
         self.comparing[context.slot].forget(context, is_alias=state == "alias")
         self.asking.let_rest(context)
-        del self.contexts[context.number]
-        self.asking.close_idle(context)
+        self._forget(context)
 
     def row(
         self, context: SiteContext, state: str, outcome: str = "", reason: str = "", alias_of: int | None = None
@@ -243,6 +261,15 @@ class Collecting:
 
     async def ask(self, lane: OnLane, context: SiteContext, step: Asked) -> bool:
         """One request, and what follows for site and address; False when the site has left the lane."""
+        try:
+            return await self._ask(lane, context, step)
+        except Exception:
+            slot = self.slot_of(context)
+            slot.in_hand.failed_with(context.number, url_hash(_path_of(step)))
+            slot.freeze()
+            raise
+
+    async def _ask(self, lane: OnLane, context: SiteContext, step: Asked) -> bool:
         match step:
             case AskPage(task=task):
                 slot = self.slot_of(context)
@@ -262,17 +289,25 @@ class Collecting:
                         self.address_pages[context.address] += 1
                 if task.is_new:
                     self.trapping.asked(context)
+                slot.in_hand.mark(context.number, task.hash).take()
                 record_page(self.setup, slot, context, task, fetched)
+                slot.in_hand.lay_down()
                 slot.note(context)
                 return self._judge_site(context, fetched)
             case AskRobots():
                 return await self._ask_robots(lane, context)
             case AskHome():
+                if self._is_deadly(context, HOME):
+                    context.home_tried = True
+                    return True
                 fetched = await self.asking.fetch(lane, context, FetchRequest(HOME))
                 context.home_tried = True
                 context.home = _checksum(fetched)
                 context.held_home = fetched
             case AskProbe(path=path):
+                if self._is_deadly(context, path):
+                    context.traps.probed(path, None)
+                    return True
                 fetched = await self.asking.fetch(lane, context, FetchRequest(path))
                 self._record(context, context.url, path, "probe", fetched, None)
                 said = fetched.outcome is Outcome.OK and fetched.status == 200
@@ -282,12 +317,20 @@ class Collecting:
             case AskSample(site=site, path=path):
                 checksum = await self._sample(lane, context, site, path)
                 self.comparing[context.slot].answered(context, step, checksum)
+        self.slot_of(context).in_hand.lay_down()
         return True
+
+    def _is_deadly(self, context: SiteContext, path: str) -> bool:
+        """Whether agents died of what is asked for besides pages (`blamed`)."""
+        return self.slot_of(context).state.refusal(context.number, url_hash(path)) is not None
 
     def _judge_site(self, context: SiteContext, fetched: Fetched) -> bool:
         if context.number not in self.contexts:
             return True  # another request of this site has ended it meanwhile
+        had_slept = context.health.sleeps > 0
         context.health, verdict = site_after(context.health, fetched.outcome, fetched.status, self.setup.config.crawl)
+        if context.health == Health():
+            self._decide_held(context, was_dark=had_slept)
         match verdict:
             case Asleep(seconds=seconds):
                 context.asleep_until = self.setup.clock.monotonic() + seconds
@@ -297,6 +340,24 @@ class Collecting:
             case None:
                 pass
         return True
+
+    def _decide_held(self, context: SiteContext, *, was_dark: bool) -> bool:
+        """Whose fault it was is known now: pages wait again, or have failed for good; True where some wait (H13)."""
+        if not context.held:
+            return False
+        slot = self.slot_of(context)
+        decided = decide_held(context.held.values(), context.asked_again, was_dark=was_dark)
+        context.held.clear()
+        for page in decided.again:
+            context.asked_again.add(page.task.hash)
+            context.try_later(page.again, self.setup.clock.monotonic())
+            if page.answered:
+                slot.ask_again(context.number, page.task.hash)
+        for page in decided.final:
+            if not page.answered:
+                outcome = page.task.outcome
+                slot.judge(Judged(context.number, page.task.hash, outcome, page.reason), outcome)
+        return bool(decided.again)
 
     async def _ask_robots(self, lane: OnLane, context: SiteContext) -> bool:
         """robots.txt with its redirects; the rules bind this site wherever they were found (RFC 9309 2.3.1.2)."""
@@ -324,10 +385,14 @@ class Collecting:
         )
         name = self.setup.config.net.user_agent
         arguments = (answer, context.robots, name, self.setup.config.crawl, utc_now)
+        mark = self.slot_of(context).in_hand.mark(context.number, url_hash(ROBOTS))
         if len(answer.body) > ROBOTS_INLINE_BYTES:
-            context.robots = await asyncio.to_thread(after_robots_fetch, *arguments)
+            with mark.aside():
+                context.robots = await asyncio.to_thread(after_robots_fetch, *arguments)
         else:
+            mark.take()
             context.robots = after_robots_fetch(*arguments)
+        self.slot_of(context).in_hand.lay_down()
         self.asking.heed_crawl_delay(context)
         self.slot_of(context).keep(self.row(context, "waiting"))
         if wants_sitemaps(self.setup.config.sources):
@@ -347,18 +412,28 @@ class Collecting:
             context.sources.remove(row)
             keep(slot, context, replace(row, state="refused", reason="robots.txt", asked_at=now))
             return
+        deadly = slot.state.refusal(context.number, url_hash(path))
+        if deadly is not None:
+            context.sources.remove(row)
+            keep(slot, context, replace(row, state="refused", reason=deadly, asked_at=now))
+            return
         sources = self.setup.config.sources
         request = FetchRequest(path, max_wire_bytes=max(1, sources.max_sitemap_size))
         fetched = await self.asking.fetch(lane, context, request)
+        mark = slot.in_hand.mark(context.number, url_hash(path))
         if len(fetched.payload) > SITEMAP_INLINE_BYTES:
-            source = await asyncio.to_thread(read_sitemap, fetched, sources)
+            with mark.aside():
+                source = await asyncio.to_thread(read_sitemap, fetched, sources)
         else:
+            mark.take()
             source = read_sitemap(fetched, sources)
         links = record_sitemap(self.setup, slot, context, row, fetched, source)
         self._record(context, context.url, path, "sitemap", fetched, None, links)
 
     async def _sample(self, lane: OnLane, context: SiteContext, site: str, path: str) -> bytes | None:
         """The checksum of one page for comparison; None where it may not be asked or did not answer 200."""
+        if self._is_deadly(context, path):
+            return None
         robots = context.robots if site == context.url else self._robots_of(site, context)
         if self.setup.obeys_robots and permission(robots, path, self.setup.clock.now()) is not Permission.ALLOWED:
             return None
@@ -402,6 +477,20 @@ class Collecting:
             return None
         row = msgspec.msgpack.decode(kept, type=RobotsRow)
         return from_row(row, self.setup.config.net.user_agent, self.setup.clock.now())
+
+
+def _path_of(step: Asked) -> str:
+    match step:
+        case AskPage(task=task):
+            return task.path
+        case AskProbe(path=path) | AskSample(path=path):
+            return path
+        case AskSource(source=source):
+            return split(source.url)[1]
+        case AskHome():
+            return HOME
+        case AskRobots():
+            return ROBOTS
 
 
 def _checksum(fetched: Fetched) -> bytes | None:

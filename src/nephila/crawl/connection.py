@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from nephila.crawl.addresses import Allowed, refusal
+from nephila.crawl.in_hand import NO_MARK, Mark
 from nephila.crawl.proxy import Proxy, Tunnel
 from nephila.crawl.request import Site
 from nephila.crawl.response import Fault, HeaderCaps, Phase, ResponseReader
@@ -26,6 +28,10 @@ from nephila.errors import NephilaError
 from nephila.records import Outcome
 
 _OURS: Final = {errno.EMFILE, errno.ENFILE}
+READ_BYTES: Final = 256 * 2**10
+"""The most that is read from a connection at once."""
+
+_rooms: Final = threading.local()
 GOODBYE_S: Final = 2.0  # how long a server may take to answer our close (TLS) before we just go
 
 
@@ -56,12 +62,21 @@ class Exchange:
     ended: asyncio.Future[None]
     total_until: float
     sent_at: float
+    mark: Mark = NO_MARK
     first_byte_at: float = 0.0
     header_at: float = 0.0
     last_byte_at: float = 0.0
     received_bytes: int = 0
     held_s: float = 0.0  # for so long we did not read, because of a cap on bytes per second
     unwanted: Unwanted | None = None
+
+
+def _room() -> memoryview:
+    """Where a loop's connections read into, one after the other: each takes what came before the next one reads."""
+    room: memoryview | None = getattr(_rooms, "room", None)
+    if room is None:
+        room = _rooms.room = memoryview(bytearray(READ_BYTES))
+    return room
 
 
 def expiry(exchange: Exchange, limits: Limits, now: float) -> tuple[float, Fault | None]:
@@ -81,7 +96,7 @@ def expiry(exchange: Exchange, limits: Limits, now: float) -> tuple[float, Fault
     return when, fault if when <= now else None
 
 
-class Wire(asyncio.Protocol):
+class Wire(asyncio.BufferedProtocol):
     """An open connection. Between exchanges it lies idle and closes itself if the server says anything."""
 
     def __init__(self, limits: Limits, throttle: Throttle | None = None) -> None:
@@ -102,12 +117,13 @@ class Wire(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     async def exchange(
-        self, sent: bytes, reader: ResponseReader, total_until: float, unwanted: Unwanted | None = None
-    ) -> Exchange:
+        self, sent: bytes, reader: ResponseReader, total_until: float, unwanted: Unwanted | None = None,
+        mark: Mark = NO_MARK,
+    ) -> Exchange:  # fmt: skip
         """Send a request and wait for the end of its answer, good or bad; the reader knows which."""
         assert self._transport is not None and self._exchange is None
         now = time.monotonic()
-        exchange = Exchange(reader, self._loop.create_future(), total_until, sent_at=now, unwanted=unwanted)
+        exchange = Exchange(reader, self._loop.create_future(), total_until, now, mark, unwanted=unwanted)
         if self._transport.is_closing():  # it was accepted and closed at once
             reader.end(was_reset=False)
             return exchange
@@ -151,7 +167,14 @@ class Wire(asyncio.Protocol):
             self.peer_address = str(peer[0]) if peer else None
         self.tls = transport.get_extra_info("ssl_object")
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Room for what the answer may still have, and a byte more that tells that there is more (N2)."""
+        exchange = self._exchange
+        wanted_bytes = 1 if exchange is None else max(1, min(READ_BYTES, exchange.reader.wanted_bytes))
+        return _room()[:wanted_bytes]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        data = bytes(_room()[:nbytes])
         exchange = self._exchange
         if exchange is None or exchange.ended.done():
             if exchange is None:
@@ -166,7 +189,9 @@ class Wire(asyncio.Protocol):
         exchange.received_bytes += len(data)
         exchange.last_byte_at = now
         was_header = reader.phase is Phase.HEADER
+        exchange.mark.take()
         reader.feed(data)
+        exchange.mark.lay_down()
         if was_header and reader.phase is not Phase.HEADER:
             exchange.header_at = now
         if was_header and reader.phase is Phase.BODY and exchange.unwanted is not None and reader.fault is None:

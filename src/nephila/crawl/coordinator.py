@@ -76,7 +76,7 @@ LEASE_BATCH: Final = 500
 HAND_OUT_EVERY_S: Final = 0.02
 FULL_FOR_S: Final = 0.2
 LISTENER: Final = "listener"
-MAX_DEATHS: Final = 10
+MAX_DEATHS: Final = 20
 """Agents that may die in a row without having brought a page: something is wrong with this machine."""
 
 _RETRIED: Final = frozenset({Outcome.DNS_FAIL, Outcome.DNS_TIMEOUT})

@@ -19,6 +19,7 @@ from nephila.crawl.addresses import Allowed
 from nephila.crawl.connection import Exchange, Limits, Wire, open_wire
 from nephila.crawl.contents import group_of, handling_of, mime_of
 from nephila.crawl.credentials import NO_LOGINS, PROXY, Logins, read_credentials
+from nephila.crawl.in_hand import NO_MARK, Mark
 from nephila.crawl.proxy import Proxy, parse_proxy
 from nephila.crawl.request import (
     FetchRequest,
@@ -176,7 +177,7 @@ class Connection:
         self._tls: str | None = None
         self._unwanted = partial(unwanted, content=shared.content) if shared.content is not None else None
 
-    async def fetch(self, request: FetchRequest) -> Fetched:
+    async def fetch(self, request: FetchRequest, mark: Mark = NO_MARK) -> Fetched:
         """Ask once. A kept connection that broke before a byte came is opened again, once (N18, H10)."""
         started_at = self._shared.clock.now()
         unsendable = sendable(request)
@@ -197,7 +198,7 @@ class Connection:
                     opened.outcome, opened.reason, started_at, self.address, shown,
                     connect_ms=(connected - started) * 1e3, total_ms=(connected - started) * 1e3, retried=retried,
                 )  # fmt: skip
-            exchange = await self._ask(request, sent, started)
+            exchange = await self._ask(request, sent, started, mark)
             if reused and not exchange.received_bytes and _went_stale(exchange.reader):
                 retried = True
                 await self._shared.clock.sleep(self._shared.again_s)
@@ -209,7 +210,7 @@ class Connection:
         skipped = self._unwanted is not None and self._unwanted(reader) is not None
         wire_body = b"" if skipped else reader.wire_body
         content = b"" if skipped else reader.content(wire_body)
-        decoded = await self._decode(reader, content)
+        decoded = await self._decode(reader, content, mark)
         outcome, reason = judge(request, reader, decoded)
         truncated = _TRUNCATED.get(reader.fault.outcome) if reader.fault is not None else None
         if skipped:
@@ -259,7 +260,7 @@ class Connection:
         self._tls = opened.tls.version() if opened.tls is not None else None
         return None
 
-    async def _ask(self, request: FetchRequest, sent: bytes, started: float) -> Exchange:
+    async def _ask(self, request: FetchRequest, sent: bytes, started: float, mark: Mark) -> Exchange:
         limits = self._shared.limits
         max_wire_bytes = request.max_wire_bytes or limits.max_wire_bytes
         reader = ResponseReader(
@@ -267,7 +268,7 @@ class Connection:
         )
         wire = self._wire
         assert wire is not None
-        exchange = await wire.exchange(sent, reader, started + limits.total_s, self._unwanted)
+        exchange = await wire.exchange(sent, reader, started + limits.total_s, self._unwanted, mark)
         if not wire.usable:
             self._remember(wire)
             self._wire = None
@@ -277,7 +278,7 @@ class Connection:
         if wire.tls is not None:
             self._shared.context.remember(wire.tls)
 
-    async def _decode(self, reader: ResponseReader, content: bytes) -> Decoded:
+    async def _decode(self, reader: ResponseReader, content: bytes, mark: Mark) -> Decoded:
         named = [value for name, value in reader.headers if name == "content-encoding"]
         applied = codings(named) if named else ()
         max_bytes = self._shared.limits.max_decoded_bytes
@@ -285,10 +286,13 @@ class Connection:
             return Decoded(content, DecodeState.WHOLE)
         decoding = Decoding(content, applied, max_bytes)
         if len(content) <= INLINE_WIRE_BYTES:
+            mark.take()
             decoded = decoding.run(INLINE_DECODED_BYTES)
+            mark.lay_down()
             if decoded is not None:
                 return decoded
-        decoded = await asyncio.to_thread(decoding.run)
+        with mark.aside():
+            decoded = await asyncio.to_thread(decoding.run)
         assert decoded is not None
         return decoded
 

@@ -214,6 +214,7 @@ class Group:
     sites: dict[int, SiteRow] = field(default_factory=dict)
     figures: dict[int, SiteFigures] = field(default_factory=dict)  # of sites whose row is not in `sites`
     revisits: list[tuple[int, int]] = field(default_factory=list)  # site and hash: to be asked again
+    again: dict[tuple[int, int], None] = field(default_factory=dict)  # site and hash: failed in the dark (`darkness`)
     let_in: bool = False  # what limits had cut off waits again, and its sites are open again
     parties: list[tuple[int, float]] = field(default_factory=list)  # site and seconds: its parties have ended
     outside: list[OutsideUrl] = field(default_factory=list)
@@ -238,5 +239,5 @@ class Group:
         return not (
             self.found or self.visited or self.judged or self.swept  or self.opened or self.sites
             or self.parties or self.outside or self.links or self.ended or self.returned or self.granted or self.orders
-            or self.figures or self.let_in or self.revisits or self.sources or self.tallies
+            or self.figures or self.let_in or self.revisits or self.sources or self.tallies or self.again
         )  # fmt: skip

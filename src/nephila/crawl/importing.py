@@ -27,7 +27,7 @@ from nephila.crawl.coordinator import admission
 from nephila.crawl.fetcher import Fetched, user_agent
 from nephila.crawl.group import IMPORTED, Role, Visited
 from nephila.crawl.messages import Findings
-from nephila.crawl.places import seen_of
+from nephila.crawl.places import contents_of, seen_of
 from nephila.crawl.politeness import Pace
 from nephila.crawl.recording import SEED_KIND, offer, record_older, record_page
 from nephila.crawl.replaying import kept_after
@@ -342,7 +342,7 @@ class Importer:
         return _Context(
             number=number, slot=slot.number, url=url, address=row.address if row is not None else "",
             given=row is None or row.given, seen=seen_of(slot, number, row.known if row is not None else 0),
-            contents=slot.state.contents(number), known=row.known if row is not None else 0, retries=0,
+            contents=contents_of(slot, number), known=row.known if row is not None else 0, retries=0,
             patience_s=0.0, longest_delay_s=0.0, pace=Pace(delay_s=row.delay_s if row is not None else 0.0),
             home=row.home if row is not None else None, last_ms=row.last_ms if row is not None else 0,
             requested=row.requested if row is not None else 0,

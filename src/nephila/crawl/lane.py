@@ -83,10 +83,12 @@ class Lane:
 
     def _worker_ended(self, worker: asyncio.Task[None]) -> None:
         self._workers.discard(worker)
+        if not worker.cancelled() and worker.exception() is not None:
+            # What it had in hand is nobody's now: its site would look as if it had nothing left.
+            self.stopping = True
+            self._collecting.fail(worker.exception())
         if not self._workers:
             self._ended(self)
-        if not worker.cancelled() and worker.exception() is not None:
-            self._collecting.fail(worker.exception())
 
     async def stop(self) -> None:
         """Finish what is on the wire; nothing new is begun."""

@@ -14,6 +14,7 @@ from typing import Final
 
 from nephila.crawl.collecting import Collecting
 from nephila.crawl.group import SiteRow
+from nephila.crawl.known_contents import SiteContents
 from nephila.crawl.lane import Lane
 from nephila.crawl.messages import Serve
 from nephila.crawl.outcome import patience_s, start_next_time
@@ -176,6 +177,7 @@ class Places:
         context.more_on_disk = context.more_on_disk or bool(late) or slot.lets_in
         self._collecting.contexts[row.site] = context
         self._take_up_sources(slot, context)
+        self._collecting.window.fit(len(self._collecting.contexts))
         self._collecting.comparing[slot.number].begin(context)
         self._suspending.took_place(context)
         lane = self._lanes.get(row.address)
@@ -210,12 +212,13 @@ class Places:
             address=row.address,
             given=row.given,
             seen=seen_of(slot, row.site, row.known),
-            contents=slot.state.contents(row.site),
+            contents=contents_of(slot, row.site),
             known=row.known,
             retries=start.retries,
             patience_s=patience_s(self._setup.config.crawl),
             longest_delay_s=max(self._setup.config.politeness.max_delay, self._setup.config.politeness.min_delay),
             pace=self._pace_of_site(slot, row),
+            window=self._collecting.window,
             robots=self._collecting.robots_from(row.robots),
             home=row.home,
             home_tried=row.home is not None or self._setup.scope.forgotten.rule_for(row.url, HOME) is not None,
@@ -268,6 +271,11 @@ class Places:
         if len(self._paces) > MOST_PACES:
             self._paces = {address: pace for address, pace in self._paces.items() if pace.ready_at > now}
         self.fill()
+
+
+def contents_of(slot: Slot, site: int) -> SiteContents:
+    """Which contents a site has had, as far as they are on disk."""
+    return SiteContents(slot.state.contents(site), lambda checksum: slot.state.first_with(site, checksum))
 
 
 def seen_of(slot: Slot, site: int, known: int) -> SeenUrls:

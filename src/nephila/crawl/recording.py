@@ -48,10 +48,13 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
         again = replace(task, tries=tries, outcome=fetched.outcome)
         context.try_later(again, setup.clock.monotonic() + next_try.wait_s)
         return
-    if task.depth == 0 and context.seed_outcome is None:
+    if task.depth == 0 and (context.seed_outcome is None or task.hash in context.asked_again):
         context.seed_outcome = fetched.outcome
+    held = context.hold(task, fetched)
+    if held and task.hash in context.asked_again:
+        next_try = replace(next_try, archived=False)  # an error answer of it is in the archive already
     if not fetched.status:
-        slot.visit(_visited(context, task, fetched, seen=Seen.UNTOLD), task.outcome)
+        slot.visit(_visited(context, task, fetched, todo=held, seen=Seen.UNTOLD), task.outcome)
         return
     url = context.url + task.path
     reads = reads_of(setup.config.sources, task.kind)
@@ -79,7 +82,7 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
     if fetched.outcome is Outcome.REDIRECT:
         visited = _redirected(setup, slot, context, task, fetched, visited)
     elif fetched.outcome in WITH_CONTENT and not fetched.skipped:
-        visited = _with_content(context, task, visited)
+        visited = _with_content(slot, context, task, visited)
         is_page = is_html(brought.mime, fetched.payload)
         soft = is_page and context.traps.is_soft_404(task.path, fetched.payload, trusted=context.given)
         if soft:
@@ -119,7 +122,7 @@ def record_older(setup: Setup, slot: Slot, context: SiteContext, task: PageTask,
     is_first = False
     if fetched.outcome in WITH_CONTENT and brought.checksum is not None:
         is_first = brought.checksum not in context.contents
-        context.contents.setdefault(brought.checksum, task.hash)
+        context.contents.first(brought.checksum, task.hash)
     slot.visit(replace(visited, seen=Seen.OLDER, kept=None, first_of_content=is_first), None)
 
 
@@ -294,10 +297,11 @@ def _redirected(
     return visited
 
 
-def _with_content(context: SiteContext, task: PageTask, visited: Visited) -> Visited:
+def _with_content(slot: Slot, context: SiteContext, task: PageTask, visited: Visited) -> Visited:
     """S0-14: whether this content is new in the site."""
     assert visited.checksum is not None
-    first = context.contents.setdefault(visited.checksum, task.hash)
+    first = context.contents.first(visited.checksum, task.hash)
+    context.contents.let_go(slot.filling, slot.written)
     if first == task.hash:
         return replace(visited, first_of_content=visited.archived)
     return replace(visited, duplicate_of=first)

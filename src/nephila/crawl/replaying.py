@@ -232,7 +232,7 @@ class _Replay:
     def _context(self, site: KnownSite) -> _Context:
         return _Context(
             number=site.number, slot=self._slot.number, url=site.url, address=site.address, given=site.given,
-            seen=PackedHashes(), contents={}, known=0, retries=0, patience_s=0.0, longest_delay_s=0.0, pace=Pace(),
+            seen=PackedHashes(), known=0, retries=0, patience_s=0.0, longest_delay_s=0.0, pace=Pace(),
             more_on_disk=False,
         )  # fmt: skip
 

@@ -153,6 +153,14 @@ class ResponseReader:
         self._parser = None
 
     @property
+    def wanted_bytes(self) -> int:
+        """How many bytes may still come before a cap is passed, and the one that passes it."""
+        header_bytes = 0
+        if self.phase is Phase.HEADER:
+            header_bytes = self._caps.total_bytes - self._header_bytes - len(self._pending)
+        return header_bytes + self.max_wire_bytes - self.wire_bytes + 1
+
+    @property
     def wire_body(self) -> bytes:
         """What followed the header, as sent; a packet that holds the last chunk is kept whole."""
         return self._wire[0] if len(self._wire) == 1 else b"".join(self._wire)

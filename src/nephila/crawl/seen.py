@@ -55,6 +55,10 @@ class PackedHashes:
             self._fresh = set()
         return True
 
+    def __contains__(self, url_hash: int) -> bool:
+        at = bisect_left(self._packed, url_hash)
+        return url_hash in self._fresh or (at < len(self._packed) and self._packed[at] == url_hash)
+
     def unsaved(self) -> frozenset[int]:
         return frozenset()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from array import array
+from collections import Counter
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ from nephila.crawl.traps import CompiledTraps
 from nephila.store.archive.exchange import Software
 from nephila.urls import StripRules
 
-REMEMBERED_LINKS: Final = 200_000
+REMEMBERED_LINKS: Final = 1 << 18
 
 
 @dataclass(slots=True)
@@ -38,19 +39,21 @@ class Counts:
 
 
 class RecentLinks:
-    """Links to other sites that were reported lately; reporting one twice is harmless, only dear."""
+    """Links to other sites that were reported lately; reporting one twice is harmless, only dear.
 
-    def __init__(self, size: int = REMEMBERED_LINKS) -> None:
-        self._links: OrderedDict[int, None] = OrderedDict()
-        self._size = size
+    Each has one place, where the next one with the same place follows it: so much memory, however many links come.
+    """
+
+    def __init__(self, places: int = REMEMBERED_LINKS) -> None:
+        self._links = array("q", bytes(8 * places))
+        self._mask = places - 1
 
     def add(self, link: int) -> bool:
         """True where it was not reported lately."""
-        if link in self._links:
+        place = link & self._mask
+        if self._links[place] == link:
             return False
-        self._links[link] = None
-        if len(self._links) > self._size:
-            self._links.popitem(last=False)
+        self._links[place] = link
         return True
 
 

@@ -7,11 +7,13 @@ another process too, because everything it decided was committed with the result
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from nephila.crawl.darkness import HeldPage, is_held
 from nephila.crawl.fetcher import Connection, Fetched
 from nephila.crawl.group import SiteFigures, SiteRow, SourceRow
+from nephila.crawl.known_contents import SiteContents
 from nephila.crawl.outcome import Health
 from nephila.crawl.politeness import Pace
 from nephila.crawl.request import DEFAULT_PORTS, Site
@@ -23,7 +25,12 @@ from nephila.records import Outcome
 from nephila.urls import host_of
 
 MAX_TASKS: Final = 2_000
-"""Waiting URLs of one site in memory; the others wait on disk."""
+"""Waiting URLs of one site in memory at most; the others wait on disk."""
+
+ALL_TASKS: Final = 100_000
+"""Waiting URLs of all sites of an agent in memory: 30 MB. The more sites, the fewer of each; but so many at least:"""
+
+LEAST_TASKS: Final = 20
 
 HOME: Final = "/"
 
@@ -142,6 +149,16 @@ Asked = AskRobots | AskPage | AskHome | AskSample | AskProbe | AskSource
 
 
 @dataclass(slots=True)
+class Window:
+    """How much of what waits is in memory, for all sites of an agent: it does not grow with their number."""
+
+    tasks_per_site: int = MAX_TASKS
+
+    def fit(self, sites: int) -> None:
+        self.tasks_per_site = max(LEAST_TASKS, min(MAX_TASKS, ALL_TASKS // max(1, sites)))
+
+
+@dataclass(slots=True)
 class SiteContext:
     """One site in collection. Times are simulated; `asleep_until` and `pace` are monotonic, the rest is UTC."""
 
@@ -151,12 +168,13 @@ class SiteContext:
     address: str
     given: bool
     seen: SeenUrls
-    contents: dict[bytes, int]
     known: int
     retries: int
     patience_s: float  # the longest that this run waits for a site that asks for it, or for its robots.txt
     longest_delay_s: float  # what a Crawl-delay may come to
     pace: Pace
+    contents: SiteContents = field(default_factory=SiteContents)
+    window: Window = field(default_factory=Window)
     robots: RobotsState | None = None
     home: bytes | None = None
     home_tried: bool = False
@@ -170,6 +188,8 @@ class SiteContext:
     in_flight: int = 0
     busy: bool = False  # something is being done that nothing else may be done beside
     health: Health = field(default_factory=Health)
+    held: dict[int, HeldPage] = field(default_factory=dict)  # failed since it last answered (`darkness`)
+    asked_again: set[int] = field(default_factory=set)  # pages that darkness has cost their tries, once in a run
     busy_in_a_row: int = 0
     asleep_until: float = 0.0
     last_ms: int = 0
@@ -203,7 +223,7 @@ class SiteContext:
         """One more URL to request. When there are too many for memory they wait on disk, where they are already."""
         if self.more_on_disk:
             return
-        if len(self.tasks) >= MAX_TASKS:
+        if len(self.tasks) >= self.window.tasks_per_site:
             self.more_on_disk = True
             return
         heapq.heappush(self.tasks, (task.turn, task.place, task))
@@ -211,14 +231,22 @@ class SiteContext:
     def try_later(self, task: PageTask, at: float) -> None:
         heapq.heappush(self.later, (at, task.place, task))
 
+    def hold(self, task: PageTask, fetched: Fetched) -> bool:
+        """Keep a page in mind whose tries have run out; False where that is decided whatever its site does."""
+        if not is_held(task, fetched.outcome, fetched.status):
+            return False
+        failed = replace(task, outcome=fetched.outcome)
+        self.held[task.hash] = HeldPage(failed, fetched.reason, answered=bool(fetched.status))
+        return True
+
     @property
     def loadable(self) -> int:
         """How many waiting URLs to take from disk: those that were tried already come back with them."""
-        return MAX_TASKS + self.waiting
+        return self.window.tasks_per_site + self.waiting + len(self.held)
 
     def load(self, tasks: list[PageTask], asked_for: int) -> None:
         """Take the first waiting URLs from disk; those in memory already are among them and are not doubled."""
-        there = {task.hash for _, _, task in self.tasks} | {task.hash for _, _, task in self.later}
+        there = {task.hash for _, _, task in (*self.tasks, *self.later)} | self.held.keys()
         for task in tasks:
             if task.hash not in there:
                 heapq.heappush(self.tasks, (task.turn, task.place, task))

@@ -1,7 +1,8 @@
 """One slot at work: the group that is being filled, the commit that is under way, and the credit left.
 
 The loop adds to `group`; `keep_committing` closes it after `group_delay` or when it is full, and hands it to a thread
-while the next one fills. When the disk cannot keep up, `room` makes the lanes wait: memory is bounded.
+while the next one fills. Together they hold one group's worth at most: then `room` makes the lanes wait for the disk,
+so that memory is bounded, and what a kill may cost.
 """
 
 from __future__ import annotations
@@ -16,17 +17,14 @@ from typing import Final
 from nephila.config.sections import Archive
 from nephila.crawl.group import FoundPage, Group, Judged, SiteRow, Swept, Visited
 from nephila.crawl.messages import Credit
+from nephila.crawl.parcels import Parcel
 from nephila.crawl.site import SiteContext
-from nephila.crawl.slot_state import Parcel, SlotState
+from nephila.crawl.slot_state import SlotState
 from nephila.errors import DiskFullError
 from nephila.records import Outcome
 
 GROUP_BYTES: Final = 8 * 2**20
 """Bodies in one commit, after which it is not waited for more."""
-
-BEHIND: Final = 4
-"""A group this many times too full holds the lanes up until the commit under way has ended."""
-
 
 ROOM_EVERY_S: Final = 0.5
 """How often a commit is tried again that found no room on the disk."""
@@ -41,6 +39,7 @@ class Slot:
     ) -> None:  # fmt: skip
         self.number = state.slot
         self.state = state
+        self.in_hand = state.in_hand
         self.group = Group()
         self.committing = Group()
         how_far = state.how_far()
@@ -68,6 +67,7 @@ class Slot:
         self._acknowledged = 0
         self._forgotten = 0
         self._closing = False
+        self._frozen = False
 
     # Filling the group; each of these also keeps the counts of outcomes true
 
@@ -78,10 +78,16 @@ class Slot:
 
     def visit(self, visited: Visited, before: Outcome | None) -> None:
         self.group.visited.append(visited)
+        self.group.again.pop((visited.site, visited.hash), None)
         self.group.body_bytes += len(visited.fetched.content)
         if visited.role == "page":
             self._change(before, visited.outcome)
         self._added()
+
+    def ask_again(self, site: int, key: int) -> None:
+        """A page that had failed for good waits once more; a visit that comes before the commit has the last word."""
+        self.group.again[site, key] = None
+        self._work.set()
 
     def judge(self, judged: Judged, before: Outcome) -> None:
         self.group.judged.append(judged)
@@ -122,11 +128,18 @@ class Slot:
 
     def _added(self) -> None:
         self._work.set()
-        group = self.group
-        if len(group.visited) >= self._archive.group_pages or group.body_bytes >= GROUP_BYTES:
+        if self._is_behind:
             self._full.set()
-            if len(group.visited) >= BEHIND * self._archive.group_pages or group.body_bytes >= BEHIND * GROUP_BYTES:
-                self._room.clear()
+            self._room.clear()
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether one group's worth is not on disk, in the group or on its way: what a kill may cost is no more."""
+        group, committing = self.group, self.committing
+        return (
+            len(group.visited) + len(committing.visited) >= self._archive.group_pages
+            or group.body_bytes + committing.body_bytes >= GROUP_BYTES
+        )
 
     @property
     def has_room(self) -> bool:
@@ -210,9 +223,21 @@ class Slot:
     def commit_now(self) -> list[Parcel]:
         """Commit the group here and now, for those who have no loop; gives the parcels that it made."""
         group, self.group = self.group, Group()
+        self._begun_groups += 1
         parcels = self._in_thread(group, self._sent + 1)
+        self._done_groups += 1
         self._sent += len(parcels)
         return parcels
+
+    @property
+    def filling(self) -> int:
+        """The number of the group that is being filled."""
+        return self._begun_groups + 1
+
+    @property
+    def written(self) -> int:
+        """The number of the last group that is on disk."""
+        return self._done_groups
 
     @property
     def sent(self) -> int:
@@ -222,6 +247,10 @@ class Slot:
     def acknowledge(self, sequence: int) -> None:
         """The coordinator has our parcels up to this one; they are deleted with the next commit."""
         self._acknowledged = max(self._acknowledged, sequence)
+
+    def freeze(self) -> None:
+        """An error may have left half of something in the group: it is dropped, as a kill would have done."""
+        self._frozen = True
 
     def stop_committing(self) -> None:
         self._closing = True
@@ -233,6 +262,8 @@ class Slot:
         self.state.close()
 
     async def _commit(self) -> None:
+        if self._frozen:
+            self.group = Group()
         if self.group.is_empty():
             return
         self.committing, self.group = self.group, Group()
@@ -241,7 +272,8 @@ class Slot:
         parcels = await self._durably(group)
         self._sent += len(parcels)
         self.committing = Group()
-        self._room.set()
+        if not self._is_behind:
+            self._room.set()
         async with self._committed:
             self._done_groups += 1
             self._committed.notify_all()

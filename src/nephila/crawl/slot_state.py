@@ -1,7 +1,8 @@
 """The state of one slot on disk: read by the agent's loop, written by one commit at a time.
 
 The order that loses nothing (DESIGN: Commit order): append the group to the archive, wait for the disk, then one
-transaction with everything that follows from the group, the archive's position among it. Recovery is opening.
+transaction with everything that follows from the group, the archive's position among it. Recovery is opening. The file
+is longer than others because that transaction is in one place.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field, fields
 from typing import Final
 
-import msgspec
-
 from nephila.config.sections import Archive
+from nephila.crawl.blamed import Blamed, count_outcomes
 from nephila.crawl.change_writing import change_of, keep_content, log_visit
 from nephila.crawl.group import FoundPage, Group, Kept, Seen, SiteRow, SourceRow, Swept, Visited
-from nephila.crawl.messages import Findings, OutLink
-from nephila.crawl.slot_tables import SLOT_SCHEMA
+from nephila.crawl.in_hand import InHand
+from nephila.crawl.messages import OutLink
+from nephila.crawl.parcels import Parcel, parcels_of
+from nephila.crawl.slot_tables import SLOT_SCHEMA, Content, SlotRow
 from nephila.crawl.trapped import NOWHERE, KeptPattern
+from nephila.errors import NephilaError
 from nephila.records import Outcome, network_state
 from nephila.store.archive.exchange import Exchange, Placed, Position, Revisit, RevisitProfile, Software
 from nephila.store.archive.writer import ArchiveWriter
@@ -25,9 +28,6 @@ from nephila.store.database import close, database_errors, open_reader, open_wri
 from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
 from nephila.urls import hash128, url_hash
-
-PARCEL_LINKS: Final = 5_000
-"""Links in one parcel; with URLs of 2 KB each and their referrers that is a third of a frame."""
 
 _SAME_S: Final = 5e-6
 _64_BITS: Final = (1 << 64) - 1
@@ -63,39 +63,14 @@ class PageTask:
         return self.depth if self.kept is None else -1
 
 
-@dataclass(frozen=True, slots=True)
-class SlotRow:
-    """How far a slot is."""
-
-    applied: int
-    sent: int
-    requests: int
-    pages: int
-    received_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    sequence: int
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """The record that holds a content of a site."""
-
-    url: str
-    payload_sha1: bytes
-    fetched_at: float
-    file: str
-    offset: int
-
-
 class SlotState:
     """One slot's database and archive. `commit` runs in a thread of its own; everything else in the loop."""
 
-    def __init__(self, folder: CrawlFolder, slot: int, archive: Archive, software: Software) -> None:
+    def __init__(
+        self, folder: CrawlFolder, slot: int, archive: Archive, software: Software, in_hand: InHand | None = None
+    ) -> None:
         self.slot = slot
+        self.in_hand = in_hand or InHand()
         path = folder.agent_database(slot)
         self._path = path
         self._writer = open_writer(path, SLOT_SCHEMA, sync=archive.sync)
@@ -110,10 +85,13 @@ class SlotState:
             (folder.archive_of(slot) / str(file)).unlink(missing_ok=True)
         self._archive = ArchiveWriter(folder.archive_of(slot), slot, archive, software, committed)
         self._reader = open_reader(path)
+        self._blamed = Blamed(self._writer)
+        self._writing: Visited | None = None  # of the commit under way
 
     def close(self) -> None:
         self._archive.close()
         self._reader.close()
+        self.in_hand.close()
         close(self._writer)
 
     # Reading, in the loop. What is in a group that is not committed yet is not seen here.
@@ -183,8 +161,13 @@ class SlotState:
     def knows(self, site: int, url_hash: int) -> bool:
         return self._one("SELECT 1 FROM pages WHERE site = ? AND hash = ?", site, url_hash) is not None
 
-    def contents(self, site: int) -> dict[bytes, int]:
-        return dict(self._rows("SELECT checksum, hash FROM contents WHERE site = ?", site))
+    def contents(self, site: int) -> Iterator[bytes]:
+        return (row[0] for row in self._rows("SELECT checksum FROM contents WHERE site = ?", site))
+
+    def first_with(self, site: int, checksum: bytes) -> int | None:
+        """The first page of a site with a content."""
+        row = self._one("SELECT hash FROM contents WHERE site = ? AND checksum = ?", site, checksum)
+        return None if row is None else row[0]
 
     def samples(self, site: int, count: int) -> list[tuple[str, bytes]]:
         """Paths already collected, and their checksums: what an alias must answer alike (S0-9)."""
@@ -261,6 +244,7 @@ class SlotState:
     def _let_limited_in(self, group: Group) -> None:
         """A limit was changed: what it had cut off waits again or is reported, and its sites are open again."""
         self._revive("outcome IN ('limit', 'trap_rejected', 'host_budget')")
+        self._blamed.acquit_all()
         self._writer.execute("UPDATE sites SET state = 'waiting' WHERE state = 'done'")
         sql = "SELECT url, referrer FROM outside WHERE outcome = 'limit'"
         group.links += [OutLink(url, referrer, "") for url, referrer in self._writer.execute(sql)]
@@ -275,11 +259,25 @@ class SlotState:
             self._archive.sync()
             with transaction(self._writer):
                 parcels = self._write(group, placed, sequence, self._archive.position)
-        except BaseException:
+        except BaseException as problem:
+            if self._writing is not None and not isinstance(problem, NephilaError):
+                self.in_hand.failed_with(self._writing.site, self._writing.hash)
             self._archive.rewind(before)
             raise
+        finally:
+            self._writing = None
         crash_point("slot.committed")
         return parcels
+
+    def blame(self, most_deaths: int | None) -> None:
+        """What the last agent died with in hand is counted, and set aside when it was in hand too often."""
+        if self.in_hand.left:
+            with transaction(self._writer):
+                self._blamed.blame(self.in_hand.left, most_deaths, self._sweep)
+
+    def refusal(self, site: int, key: int) -> str | None:
+        """Why something must not be asked for because agents died of it."""
+        return self._blamed.refusal(site, key)
 
     def begin_at(self, applied: int, sent: int) -> None:
         """For a database that is made anew: how far the parcels of both ways are."""
@@ -296,17 +294,20 @@ class SlotState:
         placed: dict[int, Placed] = {}
         firsts: dict[tuple[int, bytes | None], Content] = {}
         new = [visit for visit in archived if not visit.repeats]
-        for visit, place in zip(new, self._archive.append([self._exchange(visit, {}) for visit in new]), strict=True):
+        places = self._archive.append(self._exchange(visit, {}) for visit in new)
+        for visit, place in zip(new, places, strict=True):
             placed[id(visit)] = place
             if visit.first_of_content:
                 url, sha1 = visit.site_url + visit.path, visit.payload_sha1 or b""
                 content = Content(url, sha1, visit.fetched.started_at, place.file, place.offset)
                 firsts[visit.site, visit.checksum] = content
         again = [visit for visit in archived if visit.repeats]
-        places = self._archive.append([self._exchange(visit, firsts) for visit in again]) if again else []
+        places = self._archive.append(self._exchange(visit, firsts) for visit in again) if again else []
+        self._writing = None
         return placed | {id(visit): place for visit, place in zip(again, places, strict=True)}
 
     def _exchange(self, visit: Visited, firsts: Mapping[tuple[int, bytes | None], Content]) -> Exchange:
+        self._writing = visit
         fetched = visit.fetched
         url = visit.site_url + visit.path
         revisit = None
@@ -365,11 +366,14 @@ class SlotState:
         many("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", map(astuple, group.sources.values()))
         for visit in group.visited:
             self._write_visit(visit, placed.get(id(visit)))
+        self._writing = None
+        self._blamed.acquit(group.visited)
         crash_point("slot.half_written")
         many(
             "UPDATE pages SET outcome = ?, reason = ?, todo = ?, revisit = 0 WHERE site = ? AND hash = ?",
             ((row.outcome.value, row.reason, row.todo, row.site, row.hash) for row in group.judged),
         )
+        many("UPDATE pages SET todo = 1, tries = 1 WHERE site = ? AND hash = ?", group.again)
         for swept in group.swept:
             self._sweep(swept)
         if group.let_in:
@@ -410,7 +414,7 @@ class SlotState:
         )
         if group.forgotten:
             run("DELETE FROM outbox WHERE sequence <= ?", (group.forgotten,))
-        parcels = _parcels(self.slot, group, sequence)
+        parcels = parcels_of(self.slot, group, sequence)
         many("INSERT INTO outbox VALUES (?, ?)", ((parcel.sequence, parcel.payload) for parcel in parcels))
         position = end or Position("", 0)
         run(
@@ -438,8 +442,10 @@ class SlotState:
         sql = f"SELECT outcome, -count(*) FROM pages WHERE {which} GROUP BY outcome"  # noqa: S608
         gone = [(str(outcome), int(count)) for outcome, count in self._writer.execute(sql, (swept.site,))]
         self._count([*gone, (swept.outcome.value, -sum(count for _, count in gone))])
+        # What is kept for the next run has all its tries then.
+        tries = ", tries = min(tries, 1)" if swept.todo else ""
         self._writer.execute(
-            f"UPDATE pages SET outcome = ?, reason = ?, todo = ? WHERE {which}",  # noqa: S608
+            f"UPDATE pages SET outcome = ?, reason = ?, todo = ?{tries} WHERE {which}",  # noqa: S608
             (swept.outcome.value, swept.reason, swept.todo, swept.site),
         )
 
@@ -447,15 +453,15 @@ class SlotState:
         sql = f"SELECT outcome, -count(*) FROM pages WHERE {condition} GROUP BY outcome"  # noqa: S608
         gone = [(str(outcome), int(count)) for outcome, count in self._writer.execute(sql, values)]
         self._count([*gone, (Outcome.WAITING.value, -sum(count for _, count in gone))])
-        sql = f"UPDATE pages SET outcome = 'waiting', reason = '', todo = 1, tries = 0 WHERE {condition}"  # noqa: S608
+        sql = f"UPDATE pages SET outcome = 'waiting', reason = '', todo = 1, tries = min(tries, 1) WHERE {condition}"  # noqa: S608
         self._writer.execute(sql, values)
 
     def _count(self, changes: Iterable[tuple[str, int]]) -> None:
-        sql = "INSERT INTO outcomes VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
-        self._writer.executemany(sql, changes)
+        count_outcomes(self._writer, changes)
 
     def _write_visit(self, visit: Visited, place: Placed | None) -> None:
         run, fetched = self._writer.execute, visit.fetched
+        self._writing = visit
         file, offset = (place.file, place.offset) if place is not None else (None, None)
         elapsed_ms = round(fetched.total_ms)
         code = fetched.status or None
@@ -483,7 +489,7 @@ class SlotState:
             log_visit(self._writer, visit, before[0] if before is not None else None)
         if visit.seen is not None and visit.seen is not Seen.CHANGED:
             keep_content(self._writer, visit)
-        elif code is None:  # no answer: what was known of the page before stays
+        elif code is None or (not visit.archived and self._is_kept(key)):  # what was known of the page before stays
             run(
                 """UPDATE pages SET todo = ?, outcome = ?, reason = ?, tries = ?, elapsed_ms = ?
                    WHERE site = ? AND hash = ?""",
@@ -506,6 +512,11 @@ class SlotState:
         state = network_state(visit.outcome, visit.reason).value
         run("UPDATE seeds SET checksum = ?, state = ? WHERE site = ? AND hash = ?", (visit.checksum, state, *key))
 
+    def _is_kept(self, key: tuple[int, int]) -> bool:
+        """Whether an answer of the page is in the archive, from before its site was dark."""
+        sql = "SELECT 1 FROM pages WHERE site = ? AND hash = ? AND archive_file IS NOT NULL"
+        return self._writer.execute(sql, key).fetchone() is not None
+
     def _write_content(self, visit: Visited, place: Placed | None) -> None:
         if visit.first_of_content and place is not None:
             at = visit.fetched.started_at
@@ -513,20 +524,6 @@ class SlotState:
                 "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (visit.site, visit.checksum, visit.hash, visit.payload_sha1, at, place.file, place.offset),
             )
-
-
-def _parcels(slot: int, group: Group, sequence: int) -> list[Parcel]:
-    """What the coordinator must know, in parcels that fit into a frame; the ends of sites come after their links."""
-    links = [group.links[start : start + PARCEL_LINKS] for start in range(0, len(group.links), PARCEL_LINKS)]
-    if not links and (group.ended or group.returned):
-        links = [[]]
-    parcels = []
-    for number, some in enumerate(links):
-        is_last = number == len(links) - 1
-        ended, returned = (tuple(group.ended), tuple(group.returned)) if is_last else ((), ())
-        findings = Findings(slot, sequence + number, tuple(some), ended, returned)
-        parcels.append(Parcel(findings.sequence, msgspec.msgpack.encode(findings)))
-    return parcels
 
 
 def _task(row: tuple, kept: Kept | None) -> PageTask:  # type: ignore[type-arg]  # as SQLite gives it

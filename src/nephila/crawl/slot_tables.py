@@ -7,6 +7,7 @@ by site: the key (site, hash) is 14 times faster than the hash alone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from nephila.store.database import Schema
@@ -189,4 +190,35 @@ CREATE TABLE tallies (                  -- URLs that a rule refused, pages on to
 ) STRICT, WITHOUT ROWID;
 """
 
-SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED, _TAKEN_OUT, _SCOPES))
+_DEATHS: Final = """
+CREATE TABLE deaths (                   -- pages that agents had in hand when they died (`in_hand`)
+    site INTEGER NOT NULL,
+    hash INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (site, hash)
+) STRICT, WITHOUT ROWID;
+"""
+
+SLOT_SCHEMA: Final = Schema("slot", (_FIRST, _SECOND, _VISITED_AGAIN, _ASKED, _TAKEN_OUT, _SCOPES, _DEATHS))
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """How far a slot is."""
+
+    applied: int
+    sent: int
+    requests: int
+    pages: int
+    received_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The record that holds a content of a site."""
+
+    url: str
+    payload_sha1: bytes
+    fetched_at: float
+    file: str
+    offset: int

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from nephila.crawl.combinations import Combinations
 from nephila.crawl.traps import (
     LEARN_FROM,
     NEW_BYTES,
@@ -19,6 +20,7 @@ from nephila.crawl.traps import (
     after_page,
     branch_of,
     looks_endless,
+    number_rows,
     numbers_of,
     pattern_of,
     skeleton,
@@ -50,6 +52,7 @@ class _Watched:
     name: str
     row: PatternRow
     texts: SeenTexts = field(default_factory=SeenTexts)
+    combinations: Combinations = field(default_factory=Combinations)
     _first: list[str] = field(default_factory=list)
     _varying: set[int] = field(default_factory=set)
 
@@ -113,12 +116,13 @@ class SiteTraps:
                     self._counts[key] = asked
                     continue
                 watched = self._watched[key] = _Watched(name, PatternRow(asked - 1))
-            grew = is_larger and looks_endless(path, brought.depth, watched.varying(numbers))
+            combines, varying = watched.combinations.seen(path), watched.varying(numbers)
+            grew = is_larger and (combines or looks_endless(path, brought.depth, varying))
             is_new = has_new_urls or not brought.is_html
             if brought.is_html and not (grew or watched.row.grown):
                 is_new = True  # what has never grown without end cannot sleep, whatever its text: reading it is dear
             elif brought.is_html:
-                runs = text_runs(body, path) if runs is None else runs
+                runs = [*text_runs(body, path), *number_rows(body)] if runs is None else runs
                 is_new = watched.texts.new_bytes(runs) >= NEW_BYTES or is_new
             is_new = is_new and not brought.is_copy and not brought.is_soft_404
             watched.row = after_page(watched.row, is_new=is_new, grew=grew)
@@ -142,7 +146,7 @@ class SiteTraps:
         branch = branch_of(path)
         if SITE not in self._probes:
             return f"/{NOWHERE}"
-        if branch == "/" or branch in self._probes or url_hash(branch) not in self._watched:
+        if branch in ("/", "/?") or branch in self._probes or url_hash(branch) not in self._watched:
             return None
         return f"{path[: path.index('/', 1) + 1]}{NOWHERE}"
 

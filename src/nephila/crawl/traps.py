@@ -4,7 +4,8 @@ A *pattern* is a path with its numbers masked and its query cut (`/cal/0/0?`), a
 first segment (`/cal/`). Both may have as many pages as they like while these bring something new: text that was not
 seen there before, another kind of content, or URLs outside of the pattern. Without news they may be large, too, as long
 as they do not look endless: a thousand numbered pages that a list names are no trap. What has no end must grow, page
-by page, in a way that can go on for ever: by several numbers and nothing else, by ids, or far from every seed.
+by page, in a way that can go on for ever: by several numbers and nothing else, by ids, by the same words in ever other
+orders or switches in ever other positions (`combinations`), or far from every seed.
 So a pattern sleeps when `traps.pattern_pages` were asked, of the last 64 hardly one brought news, and several grew it
 like that; what waits of it and what is found later is `trap_rejected`, with the figures as the reason. Nothing is lost:
 another value of a key of this section, or `traps.let_in`, lets them in.
@@ -14,6 +15,7 @@ No function here reads a clock or a database; all memory is bounded.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -41,13 +43,16 @@ nearer, while what only leads on and on (`?page=17`) is not."""
 
 _ALL_RECENT: Final = (1 << WINDOW) - 1
 _NUMBERS: Final = re.compile(r"[0-9a-fA-F]{8,}|[0-9]+")  # no part of it ever goes back: paths come from the web
-_ID_LENGTH: Final = 12
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{12,}")
+_LONG_NUMBER: Final = 9  # digits: a number of pages has fewer, a moment in seconds has more
 _DATE: Final = re.compile(r"[0-9_:.-]{1,40}")
 _TEXT_BYTES: Final = 256 * 1024
 _MAX_RUNS: Final = 400
 _HIDDEN: Final = re.compile(rb"<(script|style)\b|<!--")
 _DIGIT: Final = re.compile(rb"[0-9]")
 _RUN: Final = re.compile(rb">([^<>]{8,})")
+_ANY_TAG: Final = re.compile(rb"<[^<>]*>")
+_MEASURED: Final = re.compile(rb"[-+]?(?:[0-9]+[.,][0-9]+|(?!(?:19|2[01])[0-9]{2}$)[0-9]{3,})%?")  # no years
 _TAG: Final = re.compile(rb"<([a-zA-Z][a-zA-Z0-9]*)")
 _FILTER_BITS: Final = 1 << 14
 _FULL: Final = 2_000
@@ -78,14 +83,25 @@ def pattern_of(path: str) -> str:
 
 
 def branch_of(path: str) -> str:
-    """The first segment of a path with more than one, else the root."""
-    way = path.partition("?")[0]
+    """The first segment of a path with more than one, else the root: one for plain pages, one for queries."""
+    way, mark, _ = path.partition("?")
     first, slash, _ = way[1:].partition("/")
-    return f"/{_masked(first)}/" if slash else "/"
+    return f"/{_masked(first)}/" if slash else f"/{mark}"
 
 
 def _masked(text: str) -> str:
+    text = _TOKEN.sub(lambda found: "0" if _is_random(found[0]) else found[0], text)
     return _NUMBERS.sub(lambda found: found[0] if found[0].isalpha() else "0", text)
+
+
+def _is_random(token: str) -> bool:
+    """Whether a word looks drawn rather than written: small and large letters and digits, changing all the time."""
+    changes = sum(
+        (one.isdigit(), one.isupper()) != (other.isdigit(), other.isupper())
+        for one, other in itertools.pairwise(token)
+        if one not in "-_" and other not in "-_"
+    )
+    return 3 * changes >= len(token) and token != token.lower() != token.upper() and any(map(str.isdigit, token))
 
 
 def shape_refusal(path: str, keys: Traps) -> str | None:
@@ -159,7 +175,9 @@ def numbers_of(path: str) -> list[str]:
 
 
 def _has_id(path: str) -> bool:
-    return any(len(number) >= _ID_LENGTH and not number.isdecimal() for number in numbers_of(path))
+    return any(not number.isdecimal() or len(number) >= _LONG_NUMBER for number in numbers_of(path)) or any(
+        map(_is_random, _TOKEN.findall(path))
+    )
 
 
 def sleeping_reason(name: str, row: PatternRow) -> str:
@@ -183,6 +201,20 @@ def text_runs(body: bytes, path: str) -> list[bytes]:
             if len(runs) == _MAX_RUNS:
                 break
     return runs
+
+
+def number_rows(body: bytes) -> list[bytes]:
+    """The measured numbers of each row of a table: what an archive of figures says in the place of words.
+
+    Days, hours, years and small numbers, of which calendars are made, are none.
+    """
+    rows = []
+    for piece in body[:_TEXT_BYTES].lower().split(b"<tr")[1 : _MAX_RUNS + 1]:
+        words = _ANY_TAG.sub(b" ", piece.partition(b"</tr")[0].partition(b">")[2]).split()
+        measured = b" ".join(word for word in words if _MEASURED.fullmatch(word))
+        if b" " in measured:
+            rows.append(measured)
+    return rows
 
 
 def _visible(body: bytes) -> bytes:

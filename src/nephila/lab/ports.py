@@ -69,6 +69,7 @@ def _site_ports_free(port: int) -> bool:
     try:
         _hold_closed(port + 1).close()
         loopback_socket(port).close()
+        loopback_socket(port + 2).close()  # hostile sites with both schemes have their TLS there
     except NephilaError:
         return False
     return True

@@ -52,7 +52,7 @@ FLUSHED: Final = "flushed"
 
 
 def sites_of(orders: Orders) -> ServedSites:
-    hostile = HostileSites() if orders.hostile else None
+    hostile = HostileSites(orders.port) if orders.hostile else None
     return ServedSites(None if is_hostile(orders) else generated_web(orders.lab, orders.origin), orders.static, hostile)
 
 

@@ -85,7 +85,8 @@ class SiteProtocol(asyncio.Protocol):
         # A client may close its sending side and still wait for the answer; one that left a silent server has gone.
         self._leaving = True
         hanging = self._pause is None and not self._paused
-        return self._busy and not hanging
+        secure = self._transport is not None and self._transport.get_extra_info("ssl_object") is not None
+        return self._busy and not hanging and not secure  # TLS ends both ways at once
 
     def stop(self) -> None:
         """The server stops: whatever is under way ends now, and is witnessed."""

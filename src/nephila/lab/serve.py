@@ -25,6 +25,7 @@ from nephila.config.sections import Lab
 from nephila.errors import NephilaError
 from nephila.lab import witness
 from nephila.lab.dns import DNS_ADDRESS
+from nephila.lab.hostile.certificate import AUTHORITY
 from nephila.lab.hostile.sites import HostileSites
 from nephila.lab.lists import host_lines, write_list
 from nephila.lab.ports import HeldPorts, hold_ports
@@ -216,7 +217,7 @@ class LabServer:
 
     def sites(self) -> ServedSites:
         """The same web as the processes serve, computed in this one."""
-        hostile = HostileSites() if self.hostile else None
+        hostile = HostileSites(self.port) if self.hostile else None
         return ServedSites(generated_web(self.lab, self.origin), self.static, hostile)
 
     @property
@@ -234,6 +235,10 @@ class LabServer:
     def write_seeds(self, path: Path | None = None, share: float = 1.0) -> Path:
         """Write the seed list, one URL per line, in the lab's folder unless told otherwise."""
         return write_list(path or self.seeds_path, self.sites().seeds(self.port, share))
+
+    def write_authority(self, path: Path | None = None) -> Path:
+        """Write the certificate of the lab's authority, which crawls trust that have its path in SSL_CERT_FILE."""
+        return write_list(path or self.folder / "authority.pem", AUTHORITY.splitlines())
 
     def clock(self) -> Clock:
         return self._running_clock().clock()

@@ -115,6 +115,10 @@ class CrawlFolder:
     def agent_database(self, slot: int) -> Path:
         return self.state / f"{slot_name(slot)}.db"
 
+    def in_hand(self, slot: int) -> Path:
+        """What the slot's agent is working on, for whoever comes after it."""
+        return self.state / f"{slot_name(slot)}.hand"
+
     @property
     def coordinator_database(self) -> Path:
         return self.state / "coordinator.db"

@@ -4,6 +4,7 @@ full:N            the N-th write of a process finds no room; there is room for a
 full-while:PATH   no write finds room while PATH exists
 checkpoint:N      SIGKILL at the N-th write into a database proper, which is always in a checkpoint
 clock:S:AFTER     the wall clock jumps by S seconds, AFTER seconds after the process has begun
+poison:WORDS      whoever takes a page with these words apart is killed, or where "softly" follows them, raises
 power:N:SEED:TO   at the N-th write or sync the power goes: what a disk might hold then is written below TO
 """
 
@@ -161,6 +162,9 @@ def install(text: str) -> None:
         case "clock":
             _set_clock(*map(float, rest.split(":")))
             return
+        case "poison":
+            _poison(rest)
+            return
         case "power":
             nth, seed, root, target = rest.split(":")
             fault = PowerCut(int(nth), int(seed), Path(root), Path(target))
@@ -169,6 +173,21 @@ def install(text: str) -> None:
             raise ValueError(text)
     _at_the_disk(fault)
     _below_sqlite(fault)
+
+
+def _poison(words: str) -> None:
+    from nephila.crawl import recording
+
+    real = recording.harvest_or_nothing
+
+    def deadly(url: str, fetched: Any, *rest: Any) -> Any:
+        if f"{words} softly".encode() in fetched.payload:
+            raise RuntimeError(words)
+        if words.encode() in fetched.payload:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return real(url, fetched, *rest)
+
+    recording.harvest_or_nothing = deadly
 
 
 def _set_clock(jump_s: float, after_s: float) -> None:

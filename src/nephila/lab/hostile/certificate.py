@@ -1,4 +1,4 @@
-"""A certificate that nobody trusts, of another name than the site's; its key is public and guards nothing."""
+"""Certificates of the lab: one that nobody trusts, one of an authority of its own. The keys guard nothing."""
 
 from __future__ import annotations
 
@@ -22,3 +22,40 @@ c9xM/hN1JvLcTnRjsXuFvjOxN62K3SXo0aCsHbUCIE9DSdg9xcidLXKGGYpvnN2U
 /KEMgcuzUOEZZn+T4vBi
 -----END CERTIFICATE-----
 """
+"""Of another name than the site's (H6)."""
+
+AUTHORITY: Final = """\
+-----BEGIN CERTIFICATE-----
+MIIBljCCATugAwIBAgIUSSyGJwh3qP+xaoyXGymubaZbVA0wCgYIKoZIzj0EAwIw
+HzEdMBsGA1UEAwwUYXV0aG9yaXR5IG9mIHRoZSBsYWIwIBcNMjYxMTE2MDgyNjE5
+WhgPMjA1MTA3MDgwODI2MTlaMB8xHTAbBgNVBAMMFGF1dGhvcml0eSBvZiB0aGUg
+bGFiMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE4Cx/fWrND3gKf141pQCLBxHN
+dNIiJFZG093P6jgp2h2dZK0a/HoSFLSnW1tZHrKJ6hhmdlnNf92bu0D34ruRQ6NT
+MFEwHQYDVR0OBBYEFLgjQEtfzi6/bkYGUzmnpHm/+VxyMB8GA1UdIwQYMBaAFLgj
+QEtfzi6/bkYGUzmnpHm/+VxyMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwID
+SQAwRgIhAJd541Cr9Ei5QgYkps3qtRLBbmJEzDwHBVXN6hA3qHdcAiEAzJjbZQeK
+OpDv7w2iF8eylXOXlCkc5im31lTUAC5BaTU=
+-----END CERTIFICATE-----
+"""
+"""Signed the one below, and nothing else: its key is gone. Whoever wants to trust it names a file with it."""
+
+SIGNED: Final = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvAtalxWHR2zWxzoo
+0hwSEnDtr+JowT9dBK81xF4gbBmhRANCAARovE/SD8duezbdh59Ac3t566zDeaOU
+C0pt3h4hJDBa2VqlSPNzqwaxqEuvKan4hkTolG4difBfmiN/lmq4QQEP
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBuDCCAV2gAwIBAgIUangaxUjTITtePHZdcgquT9y9fKUwCgYIKoZIzj0EAwIw
+HzEdMBsGA1UEAwwUYXV0aG9yaXR5IG9mIHRoZSBsYWIwIBcNMjYxMTE2MDgyNjE5
+WhgPMjA1MTA3MDgwODI2MTlaMB0xGzAZBgNVBAMMEmQxNC1kb3duZ3JhZGUudGVz
+dDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGi8T9IPx257Nt2Hn0Bze3nrrMN5
+o5QLSm3eHiEkMFrZWqVI83OrBrGoS68pqfiGROiUbh2J8F+aI3+WarhBAQ+jdzB1
+MDMGA1UdEQQsMCqCEmQxNC1kb3duZ3JhZGUudGVzdIIUZTE3LWF1dGhvcml0aWVz
+LnRlc3QwHQYDVR0OBBYEFPNKXkVDgAYFidlrGqtsDk0/XjztMB8GA1UdIwQYMBaA
+FLgjQEtfzi6/bkYGUzmnpHm/+VxyMAoGCCqGSM49BAMCA0kAMEYCIQCTFehVpVBO
+65lGbau6eVDCp+o6FGweAwtJJQa3Dbf4xgIhAPSQSWECH2fFUNDfau3Y2oC95Yoo
+Mqy9eToI+sHc6kyE
+-----END CERTIFICATE-----
+"""
+"""For the sites that have both schemes (D14, E17)."""

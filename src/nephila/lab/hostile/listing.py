@@ -12,7 +12,8 @@ _HEAD = f"""\
 {RANGE}; the rows are those of RELIABILITY section 2. Each is a site of its own, acted out on raw sockets by a
 process of its own. {CANARY_ADDRESS} is the canary: some rows lead there, nobody may ask it, and its visitors stand in
 the witness. The outcomes are those of each site's home page in the short time-outs of `tests/hostile`, which holds
-every crawl to this table; further URLs of a site have theirs in `lab/hostile/table.py`.
+every crawl to this table; further URLs of a site have theirs in `lab/hostile/table.py`. D14 and E17 have their TLS two
+ports on, with certificates of the lab's own authority; a crawl trusts it when SSL_CERT_FILE names a file with it.
 
 | row | site | what it does | outcome |
 |---|---|---|---|

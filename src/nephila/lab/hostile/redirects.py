@@ -72,6 +72,16 @@ def _origins(asked: Asked) -> Script:
     return answer(page(text="seen")) if asked.label else missing()
 
 
+def _to_plain_http(asked: Asked) -> Script:
+    """With TLS a redirect to the same host without, and a cookie that must not come along."""
+    where = f"http://d14-downgrade.test:{asked.port}/plain"
+    if asked.secure and asked.target == "/":
+        return answer(b"", f"Location: {where}", "Set-Cookie: secret=canary-secret; Secure", status="302 Found")
+    if asked.secure:
+        return missing()
+    return answer(page("/more", text="plain")) if asked.target in ("/plain", "/more") else missing()
+
+
 def _locations(asked: Asked) -> Script:
     places: dict[str, Script] = {
         "/long": moved("/" + "x" * 2**20),
@@ -108,7 +118,7 @@ MANY_PLAIN: Final[Act] = at(
     {"/": page(*(f"/{number}" for number in range(100)))}, lambda asked: answer(page(text=f"plain {asked.target}"))
 )
 ORIGINS: Final[Act] = _origins
-TO_PLAIN_HTTP: Final[Act] = at({"/": "", "/plain": page(text="plain")}, lambda _: missing())
+TO_PLAIN_HTTP: Final[Act] = _to_plain_http
 WITH_USER: Final[Act] = _to(CONTROL_HOST, "/user", "user:canary-secret@")
 LOCATIONS: Final[Act] = _locations
 META_REFRESH: Final[Act] = at(

@@ -75,6 +75,35 @@ def then_down(asked: Asked) -> Script:
     return text(CLOSED) if not asked.times else text("", "503 Down")
 
 
+DAYS_PAGES: Final = 40
+"""Of the site whose robots.txt changes: at a page an hour that is more than a day."""
+
+
+def for_days(asked: Asked) -> Script:
+    """Two rows of pages, of which first the one is closed and then the other."""
+    if asked.target == "/":
+        return answer(page(*(f"/{row}/{number}" for number in range(DAYS_PAGES) for row in ("a", "b"))))
+    return answer(page(text=f"page {asked.target}"))
+
+
+def changed_later(asked: Asked) -> Script:
+    """E11: the copy that is read a day later closes what the first one left open."""
+    return text(f"User-agent: *\nDisallow: /{'a' if asked.times else 'b'}/\n")
+
+
+def of_authority(asked: Asked) -> Script:
+    """E17: with TLS one half is closed, without it the other."""
+    return text(f"User-agent: *\nDisallow: /{'open' if asked.secure else 'closed'}\n")
+
+
+def both_schemes(asked: Asked) -> Script:
+    links = ("/open", "/closed", f"http://e17-authorities.test:{asked.port}/")
+    kind = "with TLS" if asked.secure else "without TLS"
+    return (
+        answer(page(*links, text=f"{kind} {asked.target}")) if asked.target in ("/", "/open", "/closed") else missing()
+    )
+
+
 def html_page(_: Asked) -> Script:
     return answer(page("/closed/x", text="Disallow is not said here"))
 

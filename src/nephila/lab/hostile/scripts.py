@@ -17,9 +17,10 @@ class Asked:
 
     target: str
     label: str
-    port: int
+    port: int  # the lab's own; a site with both schemes has its TLS on another
     times: int  # how often this host was asked for this target before
     seen: int  # how often this host was asked at all before
+    secure: bool = False  # asked with TLS, of a site with both schemes
 
 
 Act = Callable[[Asked], Script]

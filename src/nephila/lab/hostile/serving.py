@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final, cast
 
 from nephila.errors import NephilaError
-from nephila.lab.hostile.certificate import SELF_SIGNED
+from nephila.lab.hostile.certificate import SELF_SIGNED, SIGNED
+from nephila.lab.hostile.row import SECURE_PORT
 from nephila.lab.hostile.sites import listeners
 from nephila.lab.post import Post
 from nephila.lab.protocol import SiteProtocol
@@ -54,15 +55,18 @@ class HostileListeners:
 
     async def listen(self, port: int) -> None:
         loop = asyncio.get_running_loop()
-        context = _context()
+        untrusted, signed = _context(SELF_SIGNED), _context(SIGNED)
         for address, kind in listeners():
             bound = _bound(address, port)
             if kind == "backlog":
                 self._fill(bound, address, port)
                 continue
-            tls = context if kind == "tls" else None
-            server = await loop.create_server(_protocol(kind, self._post), sock=bound, backlog=_BACKLOG, ssl=tls)
-            self._servers.append(server)
+            places = [(bound, untrusted if kind == "tls" else None)]
+            if kind == "both":
+                places.append((_bound(address, port + SECURE_PORT), signed))
+            for place, tls in places:
+                made = await loop.create_server(_protocol(kind, self._post), sock=place, backlog=_BACKLOG, ssl=tls)
+                self._servers.append(made)
 
     def _fill(self, bound: socket.socket, address: str, port: int) -> None:
         """A queue without room: those who come first are ours, and nobody is ever let in (H9)."""
@@ -94,10 +98,10 @@ def _protocol(kind: str, post: Post):  # type: ignore[no-untyped-def]  # a facto
             return lambda: SiteProtocol(post)
 
 
-def _context() -> ssl.SSLContext:
+def _context(certificate: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
-        file.write(SELF_SIGNED)
+        file.write(certificate)
         file.flush()
         context.load_cert_chain(Path(file.name))
     return context

@@ -9,7 +9,7 @@ from typing import Final
 from nephila.lab.answer import Answer, Manner
 from nephila.lab.hostile.names import HostileNames, OddName
 from nephila.lab.hostile.places import CANARY_ADDRESS, CONTROL_ADDRESS, CONTROL_HOST, address_of
-from nephila.lab.hostile.row import Row
+from nephila.lab.hostile.row import SECURE_PORT, Row
 from nephila.lab.hostile.scripts import Asked, missing, page
 from nephila.lab.hostile.spaces import words
 from nephila.lab.hostile.table import TABLE
@@ -23,7 +23,8 @@ _NEVER_ASKED: Final = frozenset({"none", "closed"})
 class HostileSites:
     """All rows of the table. Keeps count of what was asked, because some rows answer differently the second time."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
+        self._port = port
         self._names = HostileNames({name: (row.row, row.labels) for name, row in _ROWS.items()})
         self._asked: Counter[tuple[str, str]] = Counter()
         self._seen: Counter[str] = Counter()
@@ -36,9 +37,11 @@ class HostileSites:
         label, row = row_of(host)
         if row is None:
             return plain(404, "No such site in this lab.")
-        asked = Asked(target, label, port, self._asked[host, target], self._seen[host])
-        self._asked[host, target] += 1
-        self._seen[host] += 1
+        secure = row.listener == "both" and port == self._port + SECURE_PORT
+        own = f"{host}:{port}"
+        asked = Asked(target, label, port - SECURE_PORT * secure, self._asked[own, target], self._seen[own], secure)
+        self._asked[own, target] += 1
+        self._seen[own] += 1
         act = row.act if target != "/robots.txt" else row.robots
         return Scripted(missing() if act is None else act(asked))
 

@@ -119,6 +119,8 @@ _D: Final = (
         {f"/{n}": "ok" for n in range(100)}),
     Row("D13", "origins", "leads to another host and port, with cookies set", d.ORIGINS, "ok",
         {"/r0": "redirect", "there/seen": "ok"}, labels=("there",)),
+    Row("D14", "downgrade", "leads from https to http on the same host, with a Secure cookie set", d.TO_PLAIN_HTTP,
+        "redirect", plain={"/plain": "ok", "/more": "ok"}, listener="both"),
     Row("D15", "user", "leads to a URL with user and password", d.WITH_USER, "redirect"),
     Row("D16", "locations", "Locations long, empty, missing, relative, with fragment and letters", d.LOCATIONS, "ok",
         {"/long": "headers_too_large", "/empty": "http_error", "/none": "http_error", "/relative": "redirect",
@@ -152,6 +154,8 @@ _E: Final = (
     Row("E9", "six-hops", "robots.txt behind six redirects", e.site, "ok", {"/closed/x": "ok"},
         robots=e.hops(6, "e9-six-hops"), labels=("1", "2", "3", "4", "5", "6")),
     Row("E10", "then-down", "a good robots.txt, then 503", e.site, "ok", _BEHIND, robots=e.then_down),
+    Row("E11", "changed", "a robots.txt that says something else a day later", e.for_days, "ok",
+        {"/a/0": "ok", "/b/0": "blocked_robots"}, robots=e.changed_later),
     Row("E12", "html", "robots.txt is an HTML page", e.site, "ok", {"/closed/x": "ok"}, robots=e.html_page),
     Row("E13", "charsets", "robots.txt with BOM, in UTF-16, with NUL, in Latin-1, with CR alone", e.site, "ok",
         _BEHIND | {f"{label}/closed/x": "blocked_robots" for label in ("utf16", "nul", "latin", "cr")},
@@ -162,6 +166,9 @@ _E: Final = (
     Row("E15", "stars", "a rule of 200 stars, a path of 1,900 letters", e.long_paths, "ok", _BEHIND,
         robots=e.many_stars),
     Row("E16", "rules", "20,000 rules", e.site, "ok", _BEHIND, robots=e.many_rules),
+    Row("E17", "authorities", "other rules on another port with another scheme", e.both_schemes, "ok",
+        {"/closed": "ok", "/open": "blocked_robots"}, robots=e.of_authority, listener="both",
+        plain={"/": "ok", "/open": "ok", "/closed": "blocked_robots"}),
     Row("E18", "groups", "our group among others, in two parts", e.site, "ok", _BEHIND, robots=e.our_group),
 )  # fmt: skip
 
@@ -235,6 +242,9 @@ _H: Final = (
         reason="timeout_connect"),
     Row("H15", "garbage-tls", "a handshake of garbage", h.PLAIN, "deferred_robots", listener="garbage",
         reason="tls_error"),
+    Row("H16", "dark-for-long", "goes dark, or says 502, until every page has used up its tries, and comes back",
+        h.DARK_FOR_LONG, "ok",
+        {f"{label}/{n}": "ok" for label in ("", "502") for n in range(4)}, labels=("502",), seeds=("", "502")),
 )  # fmt: skip
 
 TABLE: Final = (*_A, *_B, *_C, *_D, *_E, *_F, *_G, *_H)

@@ -37,8 +37,19 @@ def dark_for_a_while(asked: Asked) -> Script:
     return RESET if 4 <= asked.seen < 6 else _pages(asked, _TEN)
 
 
+def dark_for_long(asked: Asked) -> Script:
+    """Dark until every page has used up its tries; robots.txt, home and a page were had before."""
+    return RESET if 3 <= asked.seen < 9 else _pages(asked, _TEN[:4])
+
+
+def errors_for_long(asked: Asked) -> Script:
+    """The same behind a server that says so: 502 for a while."""
+    return answer("no gateway", status="502 Bad Gateway") if 3 <= asked.seen < 9 else _pages(asked, _TEN[:4])
+
+
 CUT_WHEN_REUSED: Final[Act] = cut_when_reused
 BUSY_AT_FIRST: Final[Act] = busy_at_first
 FAILING: Final[Act] = failing
 DARK_FOR_A_WHILE: Final[Act] = dark_for_a_while
+DARK_FOR_LONG: Final[Act] = lambda asked: errors_for_long(asked) if asked.label else dark_for_long(asked)  # noqa: E731
 PLAIN: Final[Act] = plain

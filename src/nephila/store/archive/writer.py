@@ -9,7 +9,7 @@ Crash points: warc.half_member, warc.appended, warc.synced, warc.rotating, warc.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -61,7 +61,7 @@ class ArchiveWriter:
         assert self._file is not None
         return self._file.path.name
 
-    def append(self, exchanges: Sequence[Exchange]) -> list[Placed]:
+    def append(self, exchanges: Iterable[Exchange]) -> list[Placed]:
         """Write a group: all of it or, if that fails, nothing of it."""
         before = self.position
         try:
@@ -92,7 +92,7 @@ class ArchiveWriter:
             file, self._file = self._file, None
             file.close()
 
-    def _append(self, exchanges: Sequence[Exchange]) -> list[Placed]:
+    def _append(self, exchanges: Iterable[Exchange]) -> list[Placed]:
         placed: list[Placed] = []
         pending: list[bytes] = []
         end = 0 if self._file is None else self._file.size_bytes
