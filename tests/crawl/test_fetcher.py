@@ -283,7 +283,8 @@ def test_servers_that_hang_up_at_once_are_outcomes_on_uvloop_too() -> None:
             return {one.outcome for one in fetched}
 
     # a busy machine may not come to all of them in time
-    assert uvloop.run(many()) <= {Outcome.RESET, Outcome.BAD_HTTP, Outcome.REFUSED, Outcome.TIMEOUT_HEADERS}
+    late = {Outcome.TIMEOUT_CONNECT, Outcome.TIMEOUT_HEADERS}
+    assert uvloop.run(many()) <= {Outcome.RESET, Outcome.BAD_HTTP, Outcome.REFUSED} | late
 
 
 @pytest.mark.parametrize(
