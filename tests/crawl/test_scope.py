@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nephila.config.sections import Scope
+from nephila.crawl.forgotten import compile_rules
 from nephila.crawl.scope import (
     IN,
     RULES,
@@ -18,7 +19,7 @@ from nephila.crawl.scope import (
     site_candidate,
     url_candidate,
 )
-from nephila.errors import ConfigError
+from nephila.errors import ConfigError, UsageError
 from nephila.records import Outcome
 
 
@@ -147,3 +148,33 @@ def test_what_is_blocked_is_never_in_and_what_is_in_was_included(
     under = [name for name in blocked if ("." + host).endswith("." + name)]
     named = [name for name in included if ("." + host).endswith("." + name)]
     assert verdict(f"http://{host}/", scope).inside is (not under and (bool(named) or not included))
+
+
+@pytest.mark.parametrize(
+    ("rule", "url", "inside"),
+    [
+        ("http://a.kr/private/*", "http://a.kr/private/x?y", False),
+        ("http://a.kr/private/*", "http://b.kr/private/x", True),
+        ("http://a.kr/one.html", "http://a.kr/one.html", False),
+        ("http://a.kr/one.html", "http://a.kr/", True),
+        ("http://a.kr", "http://a.kr/anything", False),
+        ("a.kr", "https://a.kr:8443/", False),
+        ("*://*.a.kr/*", "https://www.a.kr/x", False),
+    ],
+)
+def test_the_block_list_names_pages_sites_hosts_and_patterns(rule: str, url: str, inside: bool) -> None:
+    found = verdict(url, Scope(block=(rule,)), from_seeds=True)
+    assert found == (IN if inside else refused_by("block_list"))
+
+
+def test_a_block_rule_that_names_nothing_is_refused_by_its_key() -> None:
+    with pytest.raises(UsageError, match=r"scope\.block: 'hello world'"):
+        compile_scope(Scope(block=("hello world",)), "web")
+
+
+def test_what_was_forgotten_is_out_whatever_else_is_said() -> None:
+    scope = compile_scope(Scope(), "web", compile_rules(["http://a.kr/x", "http://b.kr"]))
+    refused = Verdict(False, Outcome.FORGOTTEN, "forgotten")
+    assert decide(url_candidate("http://a.kr/x", from_seeds=True), scope) == refused
+    assert decide(site_candidate("http://b.kr", from_seeds=True), scope) == refused
+    assert decide(url_candidate("http://a.kr/y", from_seeds=True), scope) is IN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any, Final
 
 import click
@@ -24,7 +25,8 @@ def as_json(report: Any) -> str:
 
 
 def emit(text: str) -> None:
-    """Print for a person."""
+    """Print for a person; the log of the run, where there is one, has it too."""
+    _note(text.splitlines())
     click.echo(inert(text))
 
 
@@ -35,4 +37,13 @@ def complain(sentence: str) -> None:
 
 def emit_json(report: Any) -> None:
     """Print for a script."""
+    _note([msgspec.json.encode(report).decode()])
     click.echo(as_json(report))
+
+
+def _note(lines: list[str]) -> None:
+    logging = sys.modules.get("logging")  # a command without a log is spared it
+    log = logging.getLogger("nephila.result") if logging is not None else None
+    if log is not None and log.hasHandlers():
+        for line in lines:
+            log.info("%s", line)

@@ -19,6 +19,9 @@ class Scope:
     exclude_domains: tuple[str, ...] = _key([], "registrable domains never asked", changeable=True)
     include_paths: tuple[str, ...] = _key([], 'paths to collect, such as ["/docs/*"]')
     exclude_paths: tuple[str, ...] = _key([], "paths never asked", changeable=True)
+    block: tuple[str, ...] = _key(
+        [], 'pages, sites, hosts and patterns never asked, as "http://www.example.org/private/*"', changeable=True
+    )
     include_countries: tuple[str, ...] = _key([], 'countries, by address, to collect, such as ["KR"] (S1-8)')
     exclude_countries: tuple[str, ...] = _key([], "countries, by address, never asked", changeable=True)
     country_ranges: tuple[str, ...] = _key(

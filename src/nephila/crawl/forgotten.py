@@ -64,8 +64,8 @@ class Forgotten:
 NOTHING: Final = Forgotten()
 
 
-def normal_rule(text: str, strip: StripRules) -> str:
-    """A rule in its one spelling; what can mean no URL is refused."""
+def normal_rule(text: str, strip: StripRules, where: str = "") -> str:
+    """A rule in its one spelling; what can mean no URL is refused, with a word of where it stood."""
     given = text.strip()
     if "*" in given:
         site, _, path = given.partition("://")[2].partition("/")
@@ -81,8 +81,8 @@ def normal_rule(text: str, strip: StripRules) -> str:
         if not isinstance(url, Refusal):
             return split(url)[0] if _SITE.fullmatch(given) else url
     raise UsageError(
-        f"{text!r} names no page or site; write http://www.example.org/a.html (a page), http://www.example.org (a "
-        "site), www.example.org (a host), or http://www.example.org/private/* (all that fits)."
+        f"{where}{text!r} names no page or site; write http://www.example.org/a.html (a page), "
+        "http://www.example.org (a site), www.example.org (a host) or http://www.example.org/private/* (all that fits)."
     )
 
 

@@ -21,7 +21,7 @@ from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.importing import GROUP_CAPTURES, Importer, LeftOut
 from nephila.crawl.mending import reopen_sites
 from nephila.crawl.opening import Opened, open_folder
-from nephila.crawl.report import pack
+from nephila.crawl.report import RUNNING, pack
 from nephila.crawl.scope import CompiledScope, scope_of
 from nephila.crawl.showing import shown_report
 from nephila.crawl.site_list import SiteList
@@ -150,6 +150,9 @@ def run(opened: Opened, files: Sequence[Path], tell: Tell | None = None) -> Impo
         run_number = sites.begin_run(now, 0, "")
         reopen_sites(folder)
         for source in _sources(files, folder):
+            # Whoever asks for the status meanwhile, or after a kill, learns that something was begun.
+            begun = shown_report(folder, sites, RUNNING, time.monotonic() - started, importer.taken)
+            sites.show(pack(begun), time.time())
             _Reading(folder, config, importer, notes, counted, source, tell).run()
         met = {file.name for file in counted.files if not file.was_done}
         _take_held_back(folder, config, importer, notes, _sources(files, folder), met)

@@ -24,7 +24,7 @@ from nephila.crawl.importing import GROUP_CAPTURES, Importer
 from nephila.crawl.mending import reopen_sites, rows
 from nephila.crawl.opening import Opened, read_settings, take_folder
 from nephila.crawl.replay import committed_positions
-from nephila.crawl.report import pack
+from nephila.crawl.report import RUNNING, pack
 from nephila.crawl.scope import scope_of
 from nephila.crawl.showing import shown_report
 from nephila.crawl.site_list import SiteList
@@ -93,6 +93,7 @@ def run(opened: Opened, sources: Sequence[CrawlFolder], tell: Tell | None = None
     importer = Importer(folder, config, sites, scope)
     try:
         run_number = sites.begin_run(now, 0, "")
+        sites.show(pack(shown_report(folder, sites, RUNNING, 0.0, importer.taken)), now)
         sites.add_given(_given(sources), admission(config), now)
         states = [_States(source) for source in sources]
         _take_answers(importer, states, tell or (lambda answers: None))

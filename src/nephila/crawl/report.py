@@ -10,6 +10,9 @@ import msgspec
 from nephila.crawl.site_list import SiteCounts
 from nephila.crawl.totals import Totals
 
+RUNNING: Final = "running"
+"""How a run is ending that has not ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class SlowestSite:

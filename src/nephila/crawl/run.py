@@ -21,7 +21,7 @@ from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.hourly import Planner
 from nephila.crawl.mending import begun_without_database
 from nephila.crawl.opening import Opened, Settings, read_settings, take_folder
-from nephila.crawl.report import CrawlReport, SlowestSite, pack, told_of
+from nephila.crawl.report import RUNNING, CrawlReport, SlowestSite, pack, told_of
 from nephila.crawl.rounds import Round
 from nephila.crawl.scope import scope_of
 from nephila.crawl.seeds import RefusedSeed, SeedList, parse_seeds
@@ -39,7 +39,6 @@ from nephila.store.plan import planned_pages
 _LOG: Final = logging.getLogger("nephila.crawl")
 SHOW_EVERY_S: Final = 0.5
 LOG_EVERY_S: Final = 60.0
-RUNNING: Final = "running"
 PARCEL_PAGES: Final = 20_000
 """Pages of a plan in one parcel at most: a third of a frame, whatever sites they are of."""
 

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from nephila.config.sections import Config, Content, Scope
 from nephila.countries import NOWHERE, Countries
 from nephila.crawl.contents import handling_of_path
-from nephila.crawl.forgotten import NOTHING, Forgotten
+from nephila.crawl.forgotten import NOTHING, Forgotten, compile_rules, normal_rule
 from nephila.crawl.patterns import Glob, canonical_path, whole_glob, whole_path_glob
 from nephila.errors import ConfigError
 from nephila.records import Outcome
@@ -89,6 +89,7 @@ class CompiledScope:
     include_paths: tuple[Glob, ...]
     exclude_paths: tuple[Glob, ...]
     forgotten: Forgotten = NOTHING
+    blocked: Forgotten = NOTHING
     countries: Countries | None = None
     include_countries: frozenset[str] = frozenset()
     exclude_countries: frozenset[str] = frozenset()
@@ -137,6 +138,7 @@ def compile_scope(
         include_paths=tuple(map(whole_path_glob, scope.include_paths)),
         exclude_paths=tuple(map(whole_path_glob, scope.exclude_paths)),
         forgotten=forgotten,
+        blocked=compile_rules(normal_rule(rule, NO_RULES, "scope.block: ") for rule in scope.block),
         countries=Countries(scope.country_ranges, "scope.country_ranges") if wanted or unwanted else None,
         include_countries=wanted,
         exclude_countries=unwanted,
@@ -184,11 +186,7 @@ def scheme(candidate: Candidate, _: CompiledScope) -> Outcome | None:
 
 def forgotten(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
     """What `nephila forget` has removed stays away, seeds or not."""
-    if not scope.forgotten:
-        return None
-    if candidate.path is None:
-        return Outcome.FORGOTTEN if scope.forgotten.whole_site(candidate.site) else None
-    return Outcome.FORGOTTEN if scope.forgotten.rule_for(candidate.site, candidate.path) else None
+    return Outcome.FORGOTTEN if scope.forgotten and _named(scope.forgotten, candidate) else None
 
 
 def mode(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
@@ -197,8 +195,16 @@ def mode(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
 
 
 def block_list(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
-    """`exclude_hosts` and `exclude_domains` are never asked, seeds or not."""
-    return Outcome.SCOPE_REJECTED if scope.exclude.hold(candidate.host) else None
+    """`exclude_hosts`, `exclude_domains` and `block` are never asked, seeds or not."""
+    if scope.exclude.hold(candidate.host) or (scope.blocked and _named(scope.blocked, candidate)):
+        return Outcome.SCOPE_REJECTED
+    return None
+
+
+def _named(rules: Forgotten, candidate: Candidate) -> bool:
+    if candidate.path is None:
+        return rules.whole_site(candidate.site) is not None
+    return rules.rule_for(candidate.site, candidate.path) is not None
 
 
 def include_hosts_and_domains(candidate: Candidate, scope: CompiledScope) -> Outcome | None:
@@ -270,7 +276,7 @@ RULES: Final[tuple[Rule, ...]] = (
 _CONFIGURED: Final[dict[Rule, Callable[[CompiledScope], bool]]] = {
     forgotten: lambda scope: bool(scope.forgotten),
     mode: lambda scope: scope.mode != "web",
-    block_list: lambda scope: bool(scope.exclude),
+    block_list: lambda scope: bool(scope.exclude) or bool(scope.blocked),
     include_hosts_and_domains: lambda scope: bool(scope.include),
     exclude_paths: lambda scope: bool(scope.exclude_paths),
     include_paths: lambda scope: bool(scope.include_paths),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from nephila.crawl.report import CrawlReport, told_of, unpack
-from nephila.crawl.run import RUNNING
+from nephila.crawl.report import RUNNING, CrawlReport, told_of, unpack
 from nephila.crawl.site_list import SiteCounts
 from nephila.crawl.totals import read_totals
 from nephila.records import Outcome
