@@ -173,13 +173,13 @@ def _take_out(writer: Any, key: PageKey, path: str, reason: str, moment: _Moment
            WHERE site = ? AND hash = ? AND archive_file IS NOT NULL""",
         key,
     )
-    for table in ("visits", "changes", "contents", "seeds"):
+    for table in ("visits", "changes", "contents", "seeds", "deaths"):
         run(f"DELETE FROM {table} WHERE site = ? AND hash = ?", key)  # noqa: S608
     run(
         """UPDATE pages SET todo = 0, revisit = 0, tries = 0, outcome = ?, reason = ?, referrer = '', code = NULL,
            mime = NULL, redirect_to = NULL, checksum = NULL, duplicate_of = NULL, wire_bytes = NULL, body_bytes = NULL,
            etag = NULL, modified = NULL, fetched_at = NULL, elapsed_ms = NULL, archive_file = NULL,
-           archive_offset = NULL, link_kinds = NULL, flags = '' WHERE site = ? AND hash = ?""",
+           archive_offset = NULL, link_kinds = NULL, flags = '', stated_at = NULL WHERE site = ? AND hash = ?""",
         (FORGOTTEN, reason, *key),
     )
     if moment is not None:
@@ -205,5 +205,6 @@ def _take_site_out(writer: Any, site: int, reason: str, moment: _Moment) -> None
     )
     run("DELETE FROM visits WHERE site = ? AND outcome <> ?", (site, FORGOTTEN))
     _note(writer, moment, (site, url_hash(ROBOTS_PATH)), ROBOTS_PATH, "robots", reason)
-    run("DELETE FROM patterns WHERE site = ?", (site,))
+    for table in ("patterns", "sources"):
+        run(f"DELETE FROM {table} WHERE site = ?", (site,))  # noqa: S608
     run("UPDATE sites SET state = 'done', robots = NULL, home = NULL WHERE site = ?", (site,))

@@ -180,7 +180,7 @@ class SiteList:
 
     def seed(self, number: int, key: int) -> Seed | None:
         """How a page was first linked to from elsewhere."""
-        sql = "SELECT path, referrer, hops, kind FROM seeds WHERE site = ? AND hash = ?"
+        sql = "SELECT path, referrer, hops, kind, strayed FROM seeds WHERE site = ? AND hash = ?"
         row = self._db.execute(sql, (number, key)).fetchone()
         return None if row is None else Seed(*row)
 
@@ -188,7 +188,8 @@ class SiteList:
         """Pages of an archive that nobody links to, as number of the site and path."""
         with self._transaction():
             self._db.executemany(
-                "INSERT OR IGNORE INTO seeds VALUES (?, ?, ?, 1, ?, '', 's', 0)",
+                """INSERT OR IGNORE INTO seeds (site, hash, path, given, found_at, referrer, kind, hops)
+                   VALUES (?, ?, ?, 1, ?, '', 's', 0)""",
                 ((number, url_hash(path), path, now) for number, path in seeds),
             )
 

@@ -189,14 +189,15 @@ class SlotState:
     def answered(self, site: int, key: int) -> tuple[PageTask, float | None] | None:
         """A page as it is known, and when it was last answered; None where it is not known here."""
         sql = """SELECT depth, place, p.hash, path, hops, via_duplicate, tries, outcome,
-                 CASE WHEN hops THEN referrer ELSE '' END, coalesce(code, 0), checksum, coalesce(body_bytes, 0),
-                 coalesce(etag, ''), coalesce(modified, ''), coalesce(missing, 0), fetched_at
+                 CASE WHEN hops THEN referrer ELSE '' END, kind, strayed, coalesce(code, 0), checksum,
+                 coalesce(body_bytes, 0), coalesce(etag, ''), coalesce(modified, ''), coalesce(missing, 0), fetched_at
                  FROM pages p LEFT JOIN changes c ON c.site = p.site AND c.hash = p.hash
                  WHERE p.site = ? AND p.hash = ?"""
         row = self._one(sql, site, key)
         if row is None:
             return None
-        return _task(row[:9], Kept(*row[9:15]) if row[15] is not None else None), row[15]
+        *known, fetched_at = row
+        return _task(tuple(known[:11]), Kept(*known[11:]) if fetched_at is not None else None), fetched_at
 
     def has_visit(self, site: int, key: int, at: float) -> bool:
         """Whether a visit of this very moment is known: times are kept to the microsecond at best."""
