@@ -1,13 +1,14 @@
 """A small text classifier: example pages of two kinds train it, then a text is of one kind or the other.
 
 Multinomial naive Bayes over hashed words (and, of scripts without blanks, pairs of letters). With c_k(f) the sum of
-log(1 + count) of feature f over the examples of kind k and D features,
+log(1 + count) of feature f over the examples of kind k, scaled so that both kinds have the same mass M,
 
-    weight(f) = log (c_w(f) + a) / (C_w + a D)  -  log (c_u(f) + a) / (C_u + a D)
+    weight(f) = log (c_w(f) + a) / (c_u(f) + a)
     score(text) = sum over f of log(1 + count) weight(f) / sqrt(sum of log(1 + count))
 
 and the certainty is 1 / (1 + exp(-score)). The root in the score is there because words of one text are not
-independent: without it every page of some length is certain. The certainty orders pages; it is no probability.
+independent: without it every page of some length is certain; the scale is there because the kind with more examples
+would win every doubt. The certainty orders pages; it is no probability.
 The model is one vector of 2^18 numbers (decision 91).
 """
 
@@ -30,7 +31,8 @@ from nephila.markup.glance import GLANCE_BYTES, glance
 from nephila.store.durable import replace_file
 
 FEATURES: Final = 2**18
-_SMOOTHING: Final = 0.1
+_MASS: Final = 10_000.0
+_SMOOTHING: Final = 0.02
 _WORD: Final = re.compile(r"\w{1,40}")
 _MOST_WORDS: Final = 20_000
 _MOST_EXAMPLES: Final = 5_000
@@ -52,20 +54,17 @@ class Classifier:
 
 def train(wanted: Iterable[str], unwanted: Iterable[str]) -> Classifier:
     """A classifier from texts of the two kinds."""
-    summed = [_summed(texts) for texts in (wanted, unwanted)]
-    likely = [np.log((sums + _SMOOTHING) / (sums.sum() + _SMOOTHING * FEATURES)) for sums in summed]
-    weights = (likely[0] - likely[1]).astype(np.float32)
-    # A feature that no example has would speak for the kind with fewer examples.
-    weights[(summed[0] == 0) & (summed[1] == 0)] = 0
-    return Classifier(weights)
+    likely = [np.log(_summed(texts) + _SMOOTHING) for texts in (wanted, unwanted)]
+    return Classifier((likely[0] - likely[1]).astype(np.float32))
 
 
 def _summed(texts: Iterable[str]) -> Any:
+    """How often each feature stands in texts of one kind, of M in all."""
     sums = np.zeros(FEATURES)
     for text in texts:
         for feature, count in _features(text).items():
             sums[feature] += log1p(count)
-    return sums
+    return sums * (_MASS / max(1.0, sums.sum()))
 
 
 def _features(text: str) -> Counter[int]:
