@@ -146,3 +146,27 @@ def test_everything_is_there_again_when_the_list_is_opened_again(tmp_path: Path)
     assert (again.counts().leased, again.counts().new) == (1, 1)
     assert sum(len(again.undelivered(slot, 0)) for slot in again.slots) == 1
     again.close()
+
+
+def test_an_imported_site_keeps_its_slot_and_is_asked_for_nothing_before_its_address_is_known(sites: SiteList) -> None:
+    # given a site out of an archive, with the address it had then
+    [(number, slot)] = sites.enter([("http://a.test", "192.0.2.7")], NOW).values()
+    sites.add_seeds([(number, "/x")], NOW)
+    assert sites.enter([("http://a.test", "")], NOW) == {"http://a.test": (number, slot)}
+    # when links and a plan of refresh name it, no order makes its slot ask it
+    sites.apply(Findings(1 - slot, 1, (link("http://a.test/y"),)), WEB, NOW)
+    sites.post_plan(1, [(number, 4711)], NOW)
+    assert [site.number for site in sites.new_sites(10, set())] == [number]
+    # then its address of today is leased to the slot that it has, with all its seeds
+    [orders] = sites.lease([Located(number, "127.0.0.9")])
+    assert orders.slot == slot and [seed.path for seed in orders.sites[0].seeds] == ["/x", "/y"]
+
+
+def test_an_imported_site_on_an_address_of_another_slot_is_left_alone(sites: SiteList) -> None:
+    # given that one address is asked by one slot alone, whatever an archive says
+    sites.add_given(["http://a.test/", "http://b.test/"], WEB, NOW)
+    owner = lease(sites, "a.test")["a.test"]
+    entered = sites.enter([(f"http://{name}.test", "") for name in "cd"], NOW)
+    [elsewhere] = [number for number, slot in entered.values() if slot != owner]
+    assert sites.lease([Located(elsewhere, "127.0.0.1")]) == []
+    assert elsewhere not in [site.number for site in sites.new_sites(10, set())]

@@ -86,10 +86,12 @@ def test_neither_import_nor_repair_brings_it_back_unless_it_is_allowed_again(
     (folder / "state" / "import.json").unlink()
     again = report_of(capsys, "import", tmp_path / "a.warc.gz", "-C", folder)
     assert again["left_out"]["forgotten"] == 2
-    (folder / "state" / "agent-00.db").unlink()
+    for name in ("agent-00", "coordinator"):
+        (folder / "state" / f"{name}.db").unlink()
     nephila("repair", "-C", folder)
-    # then it is forgotten still
+    # then it is forgotten still, and nobody is asked at an address out of the archive
     assert outcomes(folder)[f"{SITE}/secret"] == "forgotten"
+    assert rows(folder, "SELECT DISTINCT state FROM sites") == [("imported",)]
     # until somebody says so
     nephila("forget", f"{SITE}/secret", "--allow-again", "-C", folder)
     assert outcomes(folder)[f"{SITE}/secret"] == "waiting"

@@ -19,7 +19,7 @@ from nephila.config.layers import Layer
 from nephila.config.sections import Config
 from nephila.crawl.forgotten import read_forgotten
 from nephila.crawl.importing import GROUP_CAPTURES, Importer, LeftOut
-from nephila.crawl.mending import reopen_sites
+from nephila.crawl.mending import import_notes, reopen_sites
 from nephila.crawl.opening import Opened, open_folder
 from nephila.crawl.report import RUNNING, pack
 from nephila.crawl.scope import CompiledScope, scope_of
@@ -38,7 +38,6 @@ BATCH_BYTES: Final = 8 * 2**20
 MOST_TOLD: Final = 1_000
 MOST_HELD_BACK: Final = 100_000
 _LOG: Final = logging.getLogger("nephila.import")
-_NOTES: Final = "import.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +147,7 @@ def run(opened: Opened, files: Sequence[Path], tell: Tell | None = None) -> Impo
     try:
         now = time.time()
         run_number = sites.begin_run(now, 0, "")
+        begin_notes(folder)
         reopen_sites(folder)
         for source in _sources(files, folder):
             # Whoever asks for the status meanwhile, or after a kill, learns that something was begun.
@@ -271,18 +271,25 @@ def _take_held_back(
 
 def _read_notes(folder: CrawlFolder) -> _Notes:
     try:
-        return msgspec.json.decode((folder.state / _NOTES).read_bytes(), type=_Notes)
+        return msgspec.json.decode(import_notes(folder).read_bytes(), type=_Notes)
     except (FileNotFoundError, msgspec.MsgspecError):
         return _Notes()
 
 
 def _write_notes(folder: CrawlFolder, notes: _Notes) -> None:
-    replace_file(folder.state / _NOTES, msgspec.json.encode(notes) + b"\n")
+    replace_file(import_notes(folder), msgspec.json.encode(notes) + b"\n")
+
+
+def begin_notes(folder: CrawlFolder) -> None:
+    """That pages of this folder did not come from their servers is known, whatever else is lost."""
+    if not import_notes(folder).exists():
+        _write_notes(folder, _Notes())
 
 
 def forget_notes(folder: CrawlFolder) -> None:
     """The next import reads its files from their beginning."""
-    (folder.state / _NOTES).unlink(missing_ok=True)
+    if import_notes(folder).exists():
+        _write_notes(folder, _Notes())
 
 
 def _report(

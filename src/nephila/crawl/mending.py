@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nephila.config.sections import Config
@@ -40,6 +41,11 @@ class SlotArchive:
     slot: int
     end: Position | None
     exchanges: Iterable[StoredExchange]
+
+
+def import_notes(folder: CrawlFolder) -> Path:
+    """How far archives were read; where it exists, pages of the folder came out of some."""
+    return folder.state / "import.json"
 
 
 def rows(path: Any, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -128,6 +134,8 @@ def remake_site_list(
     path = scratch / folder.coordinator_database.name
     slots = max([*folder.slots(), (config.crawl.slots or 1) - 1]) + 1
     SiteList(path, slots).close()
+    # Of pages that came out of archives nobody can say where their sites are today.
+    state = "new" if import_notes(folder).exists() else "leased"
     with closing(open_writer(path, SITE_SCHEMA)) as writer, transaction(writer):
         for slot in whole:
             _take_slot(writer, folder, slot, now)
@@ -137,10 +145,11 @@ def remake_site_list(
                 last += 1
                 writer.execute(
                     """INSERT OR IGNORE INTO sites (site, url, state, slot, address, given, found_at, referrer)
-                       VALUES (?, ?, 'leased', ?, ?, 1, ?, '')""",
-                    (last, url, archive.slot, address, now),
+                       VALUES (?, ?, ?, ?, ?, 1, ?, '')""",
+                    (last, url, state, archive.slot, address, now),
                 )
-                writer.execute("INSERT OR IGNORE INTO addresses VALUES (?, ?)", (address, archive.slot))
+                if state == "leased":
+                    writer.execute("INSERT OR IGNORE INTO addresses VALUES (?, ?)", (address, archive.slot))
         [count] = next(writer.execute("SELECT count(*) FROM sites"))
     publish(path, folder.coordinator_database)
     shutil.rmtree(scratch)

@@ -20,6 +20,7 @@ from nephila.crawl.captured import Reached
 from nephila.crawl.coordinator import admission
 from nephila.crawl.fetcher import Fetched
 from nephila.crawl.forgotten import read_forgotten
+from nephila.crawl.import_run import begin_notes
 from nephila.crawl.importing import GROUP_CAPTURES, Importer
 from nephila.crawl.mending import reopen_sites, rows
 from nephila.crawl.opening import Opened, read_settings, take_folder
@@ -93,6 +94,7 @@ def run(opened: Opened, sources: Sequence[CrawlFolder], tell: Tell | None = None
     importer = Importer(folder, config, sites, scope)
     try:
         run_number = sites.begin_run(now, 0, "")
+        begin_notes(folder)
         sites.show(pack(shown_report(folder, sites, RUNNING, 0.0, importer.taken)), now)
         sites.add_given(_given(sources), admission(config), now)
         states = [_States(source) for source in sources]
