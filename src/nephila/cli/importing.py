@@ -63,11 +63,12 @@ def as_text(report: ImportReport, directory: str) -> str:
     done = sum(file.was_done for file in report.files)
     if done:
         lines.append(f"{done} of {len(report.files)} files had been imported before; they were not read again.")
+    files = len(report.files) - done
     lines.append(
-        f"{report.captures:,} captures in {len(report.files) - done} files: {report.visits:,} visits of which "
-        f"{report.pages:,} are of pages that are new here"
-        + (f" and {report.older:,} older than what is kept" if report.older else "")
-        + f", {report.robots:,} robots.txt; {report.sites:,} sites ({report.seconds:.1f} s)."
+        f"{report.captures:,} captures in {files:,} {'file' if files == 1 else 'files'}: {report.visits:,} visits, "
+        f"{report.pages:,} pages that are new here"
+        + (f", {report.older:,} visits older than what is kept" if report.older else "")
+        + f", {report.robots:,} robots.txt; {report.sites:,} sites known ({report.seconds:.1f} s)."
     )
     lines += [f"  left out: {count:,} × {why}" for why, count in report.left_out.items()]
     if report.differing_digests:

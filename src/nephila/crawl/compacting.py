@@ -49,6 +49,8 @@ class Compacted:
 def compact_slot(folder: CrawlFolder, slot: int, config: Config, now: float) -> Compacted | None:
     """Copy what stays and let every row lead there; None where there is nothing to do."""
     path = folder.agent_database(slot)
+    open_writer(path, SLOT_SCHEMA).close()  # a folder of an earlier Nephila has its new tables from now on
+    remove_retired(folder, slot)
     end = committed_end(folder, slot)
     if end is None:
         return None

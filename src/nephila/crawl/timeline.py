@@ -87,7 +87,8 @@ class TimelineReader:
                 last = next(reader.execute("SELECT max(visit) FROM visits"))[0] or 0
                 after = self._read.get(slot, last - MOST_VISITS)
                 sql = """SELECT CAST(at / ? AS INTEGER) * ?, outcome, count(*) FROM visits
-                         WHERE visit > ? AND visit <= ? AND at >= ? AND role = 'page' GROUP BY 1, 2"""
+                         WHERE visit > ? AND visit <= ? AND at >= ? AND role = 'page' AND outcome <> 'forgotten'
+                         GROUP BY 1, 2"""
                 width_s = self._spans.width_s
                 for at, outcome, count in reader.execute(sql, (width_s, width_s, after, last, started_at)):
                     self._spans.add(at, outcome, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from nephila.crawl.scope import tally_of
 from nephila.store.database import database_errors, open_reader
@@ -52,6 +53,13 @@ class _Sites:
     located: int
 
 
+def _tallies(reader: Any) -> Counter[str]:
+    """A folder of an earlier Nephila has none until its crawl goes on, and whoever only looks changes nothing."""
+    if reader.execute("SELECT 1 FROM sqlite_schema WHERE name = 'tallies'").fetchone() is None:
+        return Counter()
+    return Counter(dict(reader.execute("SELECT what, count FROM tallies")))
+
+
 def _refused_sites(folder: CrawlFolder) -> _Sites:
     path = folder.coordinator_database
     if not path.exists():
@@ -62,7 +70,7 @@ def _refused_sites(folder: CrawlFolder) -> _Sites:
     with database_errors(path):
         reader = open_reader(path)
         try:
-            tallies = Counter(dict(reader.execute("SELECT what, count FROM tallies")))
+            tallies = _tallies(reader)
             refused = {}
             for name, sites, urls in reader.execute(without):
                 refused[str(name)] = int(sites)
@@ -91,7 +99,7 @@ def read_totals(folder: CrawlFolder) -> Totals:
                     requests, pages, received_bytes = requests + row[0], pages + row[1], received_bytes + row[2]
                 outcomes.update(dict(reader.execute("SELECT outcome, count FROM outcomes WHERE count")))
                 refused.update(dict(reader.execute("SELECT why, count FROM refused")))
-                tallies.update(dict(reader.execute("SELECT what, count FROM tallies")))
+                tallies.update(_tallies(reader))
                 outside += next(reader.execute("SELECT count(*) FROM outside"))[0]
             finally:
                 reader.close()

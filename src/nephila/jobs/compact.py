@@ -13,7 +13,7 @@ from pathlib import Path
 from nephila.config.sections import Config
 from nephila.convert.repointing import repoint
 from nephila.convert.run import run as convert
-from nephila.crawl.compacting import Compacted, compact_slot, forget_retired, has_retired, remove_retired
+from nephila.crawl.compacting import Compacted, compact_slot, forget_retired, has_retired
 from nephila.crawl.replay import write_cdxj
 from nephila.engine import Engine
 from nephila.store.durable import crash_point
@@ -43,7 +43,6 @@ def compact(path: Path, config: Config, engine: Engine) -> CompactReport:
         slots = [slot for slot in folder.slots() if folder.agent_database(slot).exists()]
         done = []
         for slot in slots:
-            remove_retired(folder, slot)
             found = compact_slot(folder, slot, config, time.time())
             done += [found] if found is not None else []
         moved = [slot for slot in slots if has_retired(folder, slot)]
