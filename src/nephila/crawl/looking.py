@@ -99,7 +99,7 @@ def _examples(folder: CrawlFolder, wanted: set[str]) -> dict[str, list[Example]]
     """The latest URLs of each outcome among the latest visits; of what was never asked, any among the last sites."""
     found: defaultdict[str, list[Example]] = defaultdict(list)
     visits = """SELECT latest.outcome, sites.url || path, latest.reason, code, at FROM
-                  (SELECT site, path, outcome, reason, code, at FROM visits WHERE role = 'page' AND outcome <> 'forgotten'
+                  (SELECT site, path, outcome, reason, code, at FROM visits WHERE role = 'page'
                    ORDER BY visit DESC LIMIT ?) AS latest
                 JOIN sites USING (site) WHERE latest.outcome NOT IN ('ok', 'redirect', 'not_modified')"""
     pages = """SELECT latest.outcome, sites.url || path, latest.reason, NULL, NULL FROM
