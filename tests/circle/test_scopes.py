@@ -22,6 +22,7 @@ from nephila.crawl.status import read_status
 from nephila.crawl.why import why
 from nephila.engine import open_engine
 from nephila.errors import ConfigError
+from nephila.jobs.repair import repair
 from nephila.store.folder import CrawlFolder
 from nephila.store.opened import OpenedCrawl
 
@@ -71,7 +72,10 @@ def listed(url: UrlOf) -> Mapping[str, Site]:
     return {
         "a.test": {
             "/robots.txt": Said(robots, content_type="text/plain"),
-            "/index.xml": index("/one.xml.gz", "/deeper.xml", "/gone.xml"),
+            "/index.xml": index("/one.xml.gz", "/deeper.xml", "/gone.xml", "/moved.xml", "/index.xml"),
+            "/moved.xml": moved("/here.xml", 301),
+            "/here.xml": Said(urlset("/there"), content_type="text/xml"),
+            "/there": page(),
             "/deeper.xml": index("/deepest.xml"),
             "/deepest.xml": index("/too-deep.xml"),
             "/too-deep.xml": Said(urlset("/beyond"), content_type="text/xml"),
@@ -94,6 +98,8 @@ def test_sitemaps_and_feeds_bring_urls_within_their_limits_and_robots_txt(tmp_pa
     found = pages_of(tmp_path / "crawl")
     # then the sitemap's page came through index and gzip, one link deep, with its kind, and the feed's likewise
     assert found["/hidden"] == ("ok", "", "sitemap", 1)
+    assert found["/there"] == ("ok", "", "sitemap", 1)
+    assert asked.count("/index.xml") == 1
     assert found["/news"] == ("ok", "", "feed", 2)
     assert found["/private/listed"][0] == "blocked_robots"
     # and what robots.txt, the depth of indexes or the other site forbids was not asked for
@@ -109,7 +115,7 @@ def test_sitemaps_and_feeds_bring_urls_within_their_limits_and_robots_txt(tmp_pa
     roles = slot_rows(tmp_path / "crawl", "SELECT path FROM visits WHERE role = 'sitemap' AND archive_file IS NOT NULL")
     assert ("/one.xml.gz",) in roles
     assert slot_rows(tmp_path / "crawl", "SELECT stated_at FROM pages WHERE path = '/hidden'") == [(1580688000.0,)]
-    assert report.refused_by_rule["sitemap_same_site"] == 1
+    assert report.refused_by_rule["sitemap_same_site"] == 2
     story = why(CrawlFolder(tmp_path / "crawl"), Config(), web.url("a.test", "/hidden"))
     assert any("the sitemap" in event.what for event in story.events)
 
@@ -135,6 +141,21 @@ def test_a_killed_site_goes_on_with_the_sitemaps_that_it_had_not_read(tmp_path: 
         # then what was read today is not asked for again
         assert web.paths("a.test").count("/index.xml") == before == 1
     assert outcomes(tmp_path / "crawl")[web.url("a.test", "/hidden")] == "ok"
+
+
+def test_pages_that_only_a_sitemap_lists_are_there_again_after_a_lost_database(tmp_path: Path) -> None:
+    with serving(listed) as web:
+        collect(web, tmp_path / "crawl", [web.url("a.test")], sources__sitemaps="robots")
+        before = outcomes(tmp_path / "crawl")
+    for path in (tmp_path / "crawl" / "state").glob("agent-00.db*"):
+        path.unlink()
+    # when the slot is made anew from the archive
+    report = repair(tmp_path / "crawl")
+    assert report.rebuilt
+    after = outcomes(tmp_path / "crawl")
+    assert after[web.url("a.test", "/hidden")] == "ok"
+    answered = {url for url, outcome in before.items() if outcome == "ok"}
+    assert {url for url, outcome in after.items() if outcome == "ok"} == answered
 
 
 # Countries

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nephila.clock import REAL_TIME
+from nephila.config.sections import Crawl, Net
 from nephila.crawl.credentials import read_credentials
+from nephila.crawl.fetcher import Connection, Site, fetching
 from nephila.errors import ConfigError
 
 SECRET = "hunter2-hunter2"
@@ -73,6 +77,19 @@ def test_what_is_wrong_is_named_without_the_secret(text: str, said: str, tmp_pat
         read_credentials(written(tmp_path, text))
     # the name of a site is the user's own and is told; a secret in it is where none belongs, and is cut
     assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "site", [("http", "a.example", 80), ("https", "a.example", 8443), ("https", "b.a.example", 443)]
+)
+def test_another_scheme_port_or_host_gets_nothing(site: tuple[str, str, int], tmp_path: Path) -> None:
+    logins = read_credentials(written(tmp_path, f'["https://a.example"]\nbearer = "{SECRET}"\n'))
+    net, crawl = Net(), Crawl()
+    shared = replace(fetching(net, crawl, REAL_TIME), logins=logins)
+    own = Connection(Site("https", "a.example", 443), "192.0.2.1", shared)
+    other = Connection(Site(*site), "192.0.2.1", shared)  # type: ignore[arg-type]
+    assert (SECRET in own._fixed, SECRET in own._shown) == (True, False)
+    assert "Authorization" not in other._fixed
 
 
 def test_without_a_file_there_are_none() -> None:

@@ -23,7 +23,7 @@ from nephila.crawl.setup import Setup
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
 from nephila.markup.sources import Source, SourceKind, read_source
-from nephila.records import LinkKind
+from nephila.records import LinkKind, Outcome
 from nephila.urls import Refusal, join, url_hash
 
 GUESSED: Final = "/sitemap.xml"
@@ -31,6 +31,9 @@ SAME_SITE: Final = "sitemap_same_site"
 """The rule that URLs of other sites are not taken from a sitemap; its name in counts."""
 
 LISTED_DEPTH: Final = 1
+_NO_SITEMAP: Final = "no sitemap"
+_TOLD: Final = (_NO_SITEMAP, f"{Outcome.HTTP_ERROR.value} 4")
+"""Failures that the server told us of: tomorrow is soon enough."""
 
 
 def wants_sitemaps(sources: Sources) -> bool:
@@ -83,14 +86,16 @@ def keep(slot: Slot, context: SiteContext, row: SourceRow) -> None:
 
 
 def waiting_sources(rows: list[SourceRow], now: float, sources: Sources) -> list[SourceRow]:
-    """Which of the sitemaps on disk are asked for when a site comes into memory: failed ones again, read ones daily."""
+    """Which of the sitemaps on disk are asked for when a site comes into memory: daily, and what did not answer."""
     if not wants_sitemaps(sources):
         return []
-    return [row for row in rows if row.state in ("waiting", "failed") or _is_old(row, now)]
+    return [row for row in rows if row.state == "waiting" or _is_due(row, now)]
 
 
-def _is_old(row: SourceRow, now: float) -> bool:
-    return row.state == "read" and now - row.asked_at >= FRESH_S
+def _is_due(row: SourceRow, now: float) -> bool:
+    if row.state == "failed" and not row.reason.startswith(_TOLD):
+        return True
+    return row.state != "refused" and now - row.asked_at >= FRESH_S
 
 
 def read_sitemap(fetched: Fetched, sources: Sources) -> Source | None:
@@ -108,9 +113,13 @@ def record_sitemap(
     """What a sitemap brought: further sitemaps, or URLs of its site that are known from now on; gives its links."""
     now = setup.clock.now()
     context.sources = [each for each in context.sources if each.url != row.url]
+    if fetched.outcome is Outcome.REDIRECT:  # within the site it is followed; each hop counts as a sitemap
+        keep(slot, context, replace(row, state="read", reason="redirect", asked_at=now))
+        learn(setup, slot, context, fetched.header("location") or "", row.url, row.depth)
+        return ()
     if source is None:
         status = f" {fetched.status}" if fetched.status else ""
-        reason = "no sitemap" if fetched.outcome in WITH_CONTENT else f"{fetched.outcome.value}{status}"
+        reason = _NO_SITEMAP if fetched.outcome in WITH_CONTENT else f"{fetched.outcome.value}{status}"
         keep(slot, context, replace(row, state="failed", reason=reason, asked_at=now))
         return ()
     is_index = source.kind is SourceKind.INDEX
