@@ -57,10 +57,17 @@ def test_nothing_of_a_forgotten_page_is_left_anywhere_and_search_does_not_find_i
         nephila(room, "-C", folder, "--engine", "inline", "-q")
     assert files_with(folder, SECRET)
     assert report_of(capsys, "search", SECRET.decode(), "-C", folder)["hits"]
-    # when it is forgotten
+
+    # when it is forgotten by a command that fails when the old index is gone, and by the same command again
+    def fails(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(RuntimeError):
+        patched.setattr("nephila.jobs.forget.index", fails)
+        nephila("forget", f"{SITE}/secret", "-C", folder, "--engine", "inline", "-q")
     report = report_of(capsys, "forget", f"{SITE}/secret", "-C", folder, "--engine", "inline")
     # then no file holds a byte of its text, and the rest is as it was
-    assert (report["pages"], report["visits"]) == (1, 2)
+    assert (report["pages"], report["visits"]) == (0, 0)  # they had left before
     assert report["made_anew"] == ["tables", "ranks", "index", "report"]
     assert files_with(folder, SECRET) == []
     assert report_of(capsys, "search", SECRET.decode(), "-C", folder)["hits"] == []
@@ -68,11 +75,13 @@ def test_nothing_of_a_forgotten_page_is_left_anywhere_and_search_does_not_find_i
     assert_whole(folder)
     # and the log says what, when and how much, without the content
     log = [json.loads(line) for line in (folder / "control" / "forgotten.jsonl").read_text().splitlines()]
+    assert [line["did"] for line in log] == ["forget", "forgot", "forget", "forget", "forgot"]
+    assert log[1]["pages"] == 1 and log[1]["archive_bytes"] > 0
     assert [(line["did"], line["rule"]) for line in log[-2:]] == [
         ("forget", f"{SITE}/secret"),
         ("forgot", f"{SITE}/secret"),
     ]
-    assert log[-1]["pages"] == 1 and log[-1]["archive_bytes"] > 0
+    assert (log[-1]["pages"], log[-1]["archive_bytes"]) == (0, 0)
     nephila("why", f"{SITE}/secret", "-C", folder)
     assert "it was forgotten by the rule" in capsys.readouterr().out
 

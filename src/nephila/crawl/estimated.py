@@ -32,10 +32,18 @@ def _seen(folder: CrawlFolder) -> SeenSoFar:
                 path, "SELECT count(*), coalesce(sum(last_ms), 0), coalesce(sum(last_ms > 0), 0) FROM sites"
             )
             sites, milliseconds, answered = sites + count, milliseconds + total, answered + some
-    disk = sum(file.stat().st_size for file in folder.path.rglob("*") if file.is_file())
+    disk = sum(map(_size_bytes, folder.path.rglob("*")))
     waiting = totals.outcomes.get(Outcome.WAITING.value, 0)
     last_s = milliseconds / answered / 1000 if answered else 0.0
     return SeenSoFar(totals.pages, sites, waiting, disk, last_s)
+
+
+def _size_bytes(path: Path) -> int:
+    """Nothing where it has just gone: others may look at the folder, and journals come and go."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
 
 
 def _existing(path: Path) -> Path:

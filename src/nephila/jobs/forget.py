@@ -8,11 +8,13 @@ Each step may be killed and is done again by the same command; a folder that is 
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from nephila.config.sections import Config
 from nephila.convert.run import run as convert
@@ -30,9 +32,11 @@ from nephila.stats.report.make import make_report
 from nephila.store.durable import crash_point, replace_file
 from nephila.store.folder import CrawlFolder
 from nephila.store.forgotten import ForgottenLine, stamp, write_line
-from nephila.store.repair import DAMAGED
 from nephila.store.search_log import forget_shown
 from nephila.urls import split
+
+_SET_ASIDE: Final = re.compile(r"\.damaged-\d+|\.uncommitted$|\.warc\.gz\.aside$|\.db\.version-\d+$")
+"""What repair, a start after a kill, or a migration has put beside its successor."""
 
 Tell = Callable[[str], None]
 """Which step is next."""
@@ -145,11 +149,17 @@ def _batches(folder: CrawlFolder) -> list[CrawlFolder]:
 def _delete_set_aside(folder: CrawlFolder) -> tuple[str, ...]:
     found = [
         path for path in folder.path.rglob("*")
-        if path.is_file() and (DAMAGED in path.name or path.name.endswith((".uncommitted", ".warc.gz.aside")))
+        if path.is_file() and _SET_ASIDE.search(path.name)
     ]  # fmt: skip
     for path in found:
         path.unlink()
     return tuple(str(path.relative_to(folder.path)) for path in found)
+
+
+def _empty(directory: Path) -> None:
+    """Everything in it goes; that it is there says, after a kill, that it is to be filled again."""
+    for path in directory.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _make_anew(folder: CrawlFolder, config: Config, wanted: Forgotten, engine: Engine, tell: Tell) -> tuple[str, ...]:
@@ -169,13 +179,13 @@ def _make_anew(folder: CrawlFolder, config: Config, wanted: Forgotten, engine: E
     if has_tables and folder.index.is_dir():
         tell("index")
         # What is struck out of an index stays in its files until they are merged: it is made anew as a whole.
-        shutil.rmtree(folder.index)
+        _empty(folder.index)
         crash_point("forget.index_gone")
         index(config.search, folder, engine)
         made.append("index")
     if has_tables and folder.report.is_dir():
         tell("report")
-        shutil.rmtree(folder.report)
+        _empty(folder.report)
         make_report(config.stats, folder, engine, time.time())
         made.append("report")
     return tuple(made)
