@@ -28,10 +28,10 @@ Whether a site is only another name of one on the same address is found out befo
 In a round of refresh (`rounds`) a plan names pages to visit again; they are asked for on condition (`revisiting`), and
 whether they had changed is noted (`change_writing`); what was visited, others read from `visited`.
 
-Answers may also come out of an archive (`import_run`, `captured`, `importing`), or out of other folders (`merge_run`):
-they are recorded as if they had just come. What must go (`forgotten`) is part of scope; it leaves state and archive
-with `forgetting`, `moving` and `forgetting_list`. Old versions leave with `compacting`, by what `retention` decides.
-What a crawl will come to is reckoned before it begins (`estimating`).
+Answers may also come out of an archive (`import_run`, `captured`, `importing`, `import_bodies`), or out of other
+folders (`merge_run`): they are recorded as if they had just come. What must go (`forgotten`) is part of scope; it
+leaves state and archive with `forgetting`, `moving` and `forgetting_list`. Old versions leave with `compacting`, by
+what `retention` decides. What a crawl will come to is reckoned before it begins (`estimating`).
 
 When the disk is nearly full all of it rests (`disk_room`). When a database is lost, the archive's answers are recorded
 once more (`replaying`, `mending`).

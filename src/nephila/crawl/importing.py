@@ -26,6 +26,7 @@ from nephila.crawl.collecting import PAGES_PURSE
 from nephila.crawl.coordinator import admission
 from nephila.crawl.fetcher import Fetched, user_agent
 from nephila.crawl.group import IMPORTED, Role, Visited
+from nephila.crawl.import_bodies import Bodies
 from nephila.crawl.messages import Findings
 from nephila.crawl.places import contents_of, seen_of
 from nephila.crawl.politeness import Pace
@@ -39,11 +40,8 @@ from nephila.crawl.site_list import SiteList
 from nephila.crawl.slot import GROUP_BYTES, Slot
 from nephila.crawl.slot_state import PageTask, SlotState
 from nephila.crawl.trapped import SiteTraps
-from nephila.errors import DamagedError
 from nephila.records import Outcome
 from nephila.store.archive.captures import Capture, Digests
-from nephila.store.archive.reader import read_with_body, sha1_of
-from nephila.store.archive.verify import fits
 from nephila.store.folder import CrawlFolder
 from nephila.urls import Refusal, normalise, split, url_hash
 
@@ -105,6 +103,7 @@ class Importer:
         self._folder, self._config, self._sites, self._scope = folder, config, sites, scope
         self._setup = replace(make_setup(config, make_clock(config)), scope=scope)
         self._slots: dict[int, Slot] = {}
+        self._bodies = Bodies(folder, sites, self._setup.strip, lambda slot: self._slot(slot).state)
         self._numbers: dict[str, tuple[int, int]] = {}  # of sites: number and slot
         self._contexts: OrderedDict[int, _Context] = OrderedDict()
         self._answered: dict[tuple[int, int], _Answered] = {}
@@ -279,51 +278,13 @@ class Importer:
         self._moments.add(moment)
         return True
 
-    # Bodies that lie elsewhere
-
     def _body(self, capture: Capture, url: str) -> bytes | None:
-        """The body of the record that a revisit repeats: by URL and date, else by its digest."""
-        body = self._find_body(capture, url)
+        """The body of the record that a revisit repeats."""
+        body = self._bodies.find(capture, url)
         if body is None and any(slot.group.visited for slot in self._slots.values()):
             self.commit()  # it may be among those that are not on disk yet
-            body = self._find_body(capture, url)
+            body = self._bodies.find(capture, url)
         return body
-
-    def _find_body(self, capture: Capture, url: str) -> bytes | None:
-        revisit = capture.revisit
-        target = normalise(revisit.url, self._setup.strip) if revisit is not None and revisit.url else url
-        wanted_at = revisit.fetched_at if revisit is not None else 0.0
-        if isinstance(target, Refusal):
-            return None
-        for page in dict.fromkeys((target, url, _other_scheme(target))):
-            found = self._at_page(page, wanted_at, capture.payload_digest)
-            if found is not None:
-                return found
-        number, slot_number = self._numbers[split(url)[0]]
-        digest = sha1_of(capture.payload_digest)
-        place = self._slot(slot_number).state.place_of_payload(number, digest) if digest else None
-        return self._read(slot_number, *place) if place is not None else None
-
-    def _at_page(self, url: str, wanted_at: float, digest: str) -> bytes | None:
-        site_url, path = split(url)
-        found = self._numbers.get(site_url) or self._sites.entered(site_url)
-        if found is None:
-            return None
-        number, slot_number = found
-        for at, file, offset in self._slot(slot_number).state.places(number, url_hash(path)):
-            is_meant = bool(wanted_at) and abs(at - wanted_at) < 1.0
-            if not is_meant and not digest:
-                continue
-            body = self._read(slot_number, file, offset)
-            if body is not None and (is_meant or fits(digest, body)):
-                return body
-        return None
-
-    def _read(self, slot: int, file: str, offset: int) -> bytes | None:
-        try:
-            return read_with_body(self._folder.archive, self._folder.archive_of(slot) / file, offset).body
-        except (DamagedError, ValueError):
-            return None
 
     # Sites in memory
 
@@ -404,11 +365,6 @@ class Importer:
 
 
 _FIGURES: Final = ("last_ms", "requested", "received_bytes", "known", "first_at", "last_at", "home")
-
-
-def _other_scheme(url: str) -> str:
-    """Replay tools take http and https for one, and so do the revisits that they write."""
-    return "http" + url.removeprefix("https") if url.startswith("https:") else "https" + url.removeprefix("http")
 
 
 def _moment(context: _Context, key: int, at: float) -> tuple[int, int, int]:
