@@ -101,6 +101,8 @@ def test_neither_import_nor_repair_brings_it_back_unless_it_is_allowed_again(
     # then it is forgotten still, and nobody is asked at an address out of the archive
     assert outcomes(folder)[f"{SITE}/secret"] == "forgotten"
     assert rows(folder, "SELECT DISTINCT state FROM sites") == [("imported",)]
+    nephila("forget", f"{SITE}/other", "--allow-again", "-C", folder, code=2)
+    assert "no rule that is in force" in capsys.readouterr().err
     # until somebody says so
     nephila("forget", f"{SITE}/secret", "--allow-again", "-C", folder)
     assert outcomes(folder)[f"{SITE}/secret"] == "waiting"

@@ -26,12 +26,13 @@ from nephila.crawl.mending import reopen_sites
 from nephila.crawl.replay import write_cdxj
 from nephila.crawl.setup import strip_rules
 from nephila.engine import Engine
+from nephila.errors import UsageError
 from nephila.rank.run import run as rank
 from nephila.search.index import run as index
 from nephila.stats.report.make import make_report
 from nephila.store.durable import crash_point, replace_file
 from nephila.store.folder import CrawlFolder
-from nephila.store.forgotten import ForgottenLine, stamp, write_line
+from nephila.store.forgotten import ForgottenLine, rules_in_force, stamp, write_line
 from nephila.store.search_log import forget_shown
 from nephila.urls import split
 
@@ -108,11 +109,16 @@ def allow(path: Path, rules: Sequence[str]) -> AllowReport:
     """Lift rules: what they kept out may be found, asked for and imported again."""
     folder = CrawlFolder.open(path)
     with folder.lock("forget"):
-        for rule in rules:
-            write_line(folder, ForgottenLine(stamp(time.time()), "allow_again", rule))
+        in_force = rules_in_force(folder)
+        unknown = [rule for rule in rules if rule not in in_force]
+        if unknown:
+            known = ", ".join(in_force) or "none"
+            raise UsageError(f"{unknown[0]} is no rule that is in force in {path}; those are: {known}.")
         pages = allow_again(folder, compile_rules(rules))
         reopen_sites(folder)
         forget_notes(folder)
+        for rule in rules:  # last: killed before, the same command finds the rule still in force
+            write_line(folder, ForgottenLine(stamp(time.time()), "allow_again", rule))
     return AllowReport(tuple(rules), pages)
 
 
