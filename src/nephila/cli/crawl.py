@@ -142,7 +142,7 @@ def collect(
             complain("politeness.connections_per_site is above 1: only for sites that are yours.")
         if not common.quiet:
             estimated = estimate_crawl(common.directory, opened.effective.config, seed_list, agents)
-            click.echo(f"nephila: {one_line(estimated)}", err=True)
+            complain(one_line(estimated))
         with open_engine(common.engine, agents) as engine, LiveView(quiet=common.quiet, to=sys.stderr) as view:
             return run(opened, seed_list, engine, agents, view.show, make_planner(opened))
     finally:

@@ -39,7 +39,7 @@ def read_log(folder: CrawlFolder) -> Iterator[ForgottenLine]:
     """Every line that can be read, the oldest first."""
     try:
         content = (folder.control / NAME).read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     for line in content.splitlines():
         try:

@@ -20,6 +20,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
 
+from nephila.errors import NephilaError
 from nephila.inert import inert
 from nephila.store.folder import CrawlFolder
 
@@ -73,7 +74,9 @@ class RunLog(logging.Handler):
         self._file.emit(record)
 
     def _open(self) -> bool:
-        if not CrawlFolder.is_crawl(self._folder.path):
+        try:
+            CrawlFolder.open(self._folder.path)
+        except NephilaError:  # none yet, or one of a newer Nephila, in which nothing may be touched
             return False
         try:
             self._folder.logs.mkdir(exist_ok=True)
