@@ -23,6 +23,9 @@ from tests.crash.killing import POINTS, Campaign
 KILLS = 1000
 SITES = 120
 AT_POINTS = 0.2
+AT_ONCE = 100
+"""Random kills, after which the crawl under way is led to its end and it is looked at the time."""
+
 KINDS = (
     "lost", "invented", "otherwise", "wrong digest", "wrong body", "twice in the catalogue", "twice in the archive",
     "misplaced", "claimed", "unreadable", "damaged state", "wrong count", "unfinished", "overlap", "breach",
@@ -30,15 +33,20 @@ KINDS = (
 )  # fmt: skip
 
 
-def main(kills: int, sites: int, depth: int, seed: int) -> int:
+def main(kills: int, sites: int, depth: int, seed: int, minutes: float) -> int:
     place = Path(tempfile.mkdtemp(prefix="nephila-crash-"))
     started = time.monotonic()
+    until = started + 60 * minutes
     with LabServer(Lab(sites=sites, max_depth=depth, delay=0.005), processes=1) as lab:
         campaign = Campaign(lab, place, seed, tell=lambda line: print(line, flush=True))
         at_points = 0
         for number in range(round(AT_POINTS * kills)):
+            if time.monotonic() > started + AT_POINTS * (until - started):
+                break
             at_points += campaign.kill_at(POINTS[number % len(POINTS)], 1 + number // len(POINTS) % 5)
-        campaign.random_kills(max(0, kills - campaign.spent))
+        while campaign.spent < kills and time.monotonic() < until:
+            campaign.random_kills(min(AT_ONCE, kills - campaign.spent))
+            print(f"{campaign.spent} kills after {time.monotonic() - started:,.0f} s", flush=True)
     found = Counter(finding.kind for finding in campaign.findings)
     print(f"\n{campaign.spent} kills, {campaign.crawls} crawls, {campaign.pages:,} pages, "
           f"{time.monotonic() - started:,.0f} s, seed {seed}")  # fmt: skip
@@ -63,5 +71,6 @@ if __name__ == "__main__":
     words.add_argument("--sites", type=int, default=SITES)
     words.add_argument("--depth", type=int, default=2)
     words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--minutes", type=float, default=float("inf"), help="and no further kill after so many")
     given = words.parse_args()
-    sys.exit(main(given.kills, given.sites, given.depth, given.seed))
+    sys.exit(main(given.kills, given.sites, given.depth, given.seed, given.minutes))

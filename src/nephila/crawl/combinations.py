@@ -7,21 +7,25 @@ parameters vary at once. Whether they bring anything new is for `traps` to see.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from typing import Final
 
 MANY_PARAMETERS: Final = 4
 """A list has a category, an order and a page."""
 
-_MOST_ORDERS: Final = 256
+_ORDERS: Final = 128
+"""Places of 16 bytes for orders that were seen; a newer one with the same place takes it."""
+
 _MOST_NAMES: Final = 64
+_64_BITS: Final = (1 << 63) - 1
 
 
 @dataclass(slots=True)
 class Combinations:
-    """What was seen of the URLs of one pattern or branch; bounded."""
+    """What was seen of the URLs of one pattern or branch: two kilobytes, and only where there is something to order."""
 
-    _orders: dict[int, int] = field(default_factory=dict)  # parts, whatever their order -> the order seen first
+    _orders: array[int] | None = None  # pairs: parts, whatever their order, and the order that was seen
     _values: dict[str, str] = field(default_factory=dict)  # of each parameter, the value seen first
     _varying: set[str] = field(default_factory=set)
 
@@ -30,15 +34,20 @@ class Combinations:
         way, _, query = path.partition("?")
         words = [segment for segment in way.split("/") if segment and not segment.isdecimal()]
         parameters = [part for part in query.split("&") if part]
-        is_permuted = max(len(words), len(parameters)) > 1 and self._is_permuted(words, parameters)
+        is_permuted = max(len(words) - 1, len(parameters)) > 1 and self._is_permuted(words, parameters)
         return self._varies(parameters) or is_permuted
 
     def _is_permuted(self, words: list[str], parameters: list[str]) -> bool:
-        parts = hash((tuple(sorted(words)), tuple(sorted(parameters))))
-        order = hash((tuple(words), tuple(parameters)))
-        if parts not in self._orders and len(self._orders) < _MOST_ORDERS:
-            self._orders[parts] = order
-        return self._orders.get(parts, order) != order
+        if self._orders is None:
+            self._orders = array("q", bytes(16 * _ORDERS))
+        parts = hash((tuple(sorted(words)), tuple(sorted(parameters)))) & _64_BITS
+        order = hash((tuple(words), tuple(parameters))) & _64_BITS
+        place = parts % _ORDERS * 2
+        is_known = self._orders[place] == parts
+        is_other = is_known and self._orders[place + 1] != order
+        if not is_known:
+            self._orders[place], self._orders[place + 1] = parts, order
+        return is_other
 
     def _varies(self, parameters: list[str]) -> bool:
         is_first = not self._values

@@ -1,4 +1,4 @@
-"""F: spaces of URLs without end: calendars, session ids, growing paths, facets, mazes, names without end (F1-F15)."""
+"""F: spaces of URLs without end: calendars, session ids, growing paths, facets, mazes, names without end (F1-F17)."""
 
 from __future__ import annotations
 
@@ -90,6 +90,30 @@ def _facets(asked: Asked) -> Script:
     draw = random.Random(asked.target)
     goods = draw.sample([words(f"goods {number}", 4) for number in range(40)], 20)
     return answer(page(*links, text="</p><p>".join(goods)))
+
+
+_FILTERS: Final = tuple(f"{name}={value}" for name in ("colour", "size", "make", "price", "use") for value in "abc")
+
+
+def _filters(asked: Asked) -> Script:
+    """Filters without numbers, in whatever order they were chosen."""
+    path, _, query = asked.target.partition("?")
+    if path != "/goods":
+        return missing()
+    chosen = [part for part in query.split("&") if part]
+    names = {part.partition("=")[0] for part in chosen}
+    more = [part for part in _FILTERS if part.partition("=")[0] not in names]
+    return answer(page(*("/goods?" + "&".join([*chosen, part]) for part in more), text=words("goods", 60)))
+
+
+def _stamps(asked: Asked) -> Script:
+    """Three pages that link to each other with the time of day and where one came from."""
+    path = asked.target.partition("?")[0]
+    if path not in ("/x", "/y", "/z"):
+        return missing()
+    draw = random.Random(f"{asked.target} {asked.seen}")
+    links = (f"{to}?t={1_760_000_000 + draw.getrandbits(20)}&ref={draw.getrandbits(40):010x}" for to in "xyz")
+    return answer(page(*(f"/{link}" for link in links), text=words(path, 60)))
 
 
 _SORRY: Final = (
@@ -205,6 +229,8 @@ SESSIONS_IN_THE_PATH: Final[Act] = _sessions(";jsessionid=@")
 REPEATING: Final = _beside_real_pages(_repeating, "/a/b/")
 GROWING: Final = _beside_real_pages(_growing, "/more/index.html")
 FACETS: Final = _beside_real_pages(_facets, "/shop?f0=1")
+FILTERS: Final = _beside_real_pages(_filters, "/goods")
+STAMPS: Final = _beside_real_pages(_stamps, "/x")
 SOFT_404: Final[Act] = _soft_404
 MAZE: Final[Act] = _maze
 WILDCARD: Final[Act] = _wildcard

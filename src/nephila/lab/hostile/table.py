@@ -190,6 +190,9 @@ _F: Final = (
     Row("F13", "sitemaps", "sitemaps that list themselves", f.SITEMAPS, "ok", robots=f.sitemaps_in_robots, requests=5),
     Row("F14", "spellings", "one page spelled in six ways", f.ONE_PAGE, "ok", {"/one": "ok"}, requests=4),
     Row("F15", "bases", "base elements that lead away", f.BASES, "ok", {"/plain": "http_error"}),
+    Row("F16", "filters", "five filters without numbers in any order beside 50 pages", f.FILTERS, "ok", _REAL,
+        requests=352),
+    Row("F17", "stamps", "the time and an origin in every link beside 50 pages", f.STAMPS, "ok", _REAL, requests=352),
 )  # fmt: skip
 
 _G: Final = (
