@@ -180,7 +180,8 @@ def optimum_h(web: Web, chosen: list[int], pages: int) -> float:
     loads = np.array([[load(web.lab.seed, site, hour) for hour in range(24)] for site in chosen])
     mean_s = DELAY_S * np.exp(SIGMA**2 / 2) / (1 - loads)
     counts = count_pages(web)
-    left = np.array([float(min(counts[site], pages)) for site in chosen])
+    # Behind the last page of a site there is no delay.
+    left = np.array([min(counts[site], pages) - FACTOR / (1 + FACTOR) for site in chosen])
     return quickest(Situation(0, loads, HOUR_S / ((1 + FACTOR) * mean_s), left, PLACES)).hours
 
 

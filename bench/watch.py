@@ -20,8 +20,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from nephila.clock import Clock
 from nephila.config.sections import Lab
@@ -147,19 +148,19 @@ def memory_mib(leader: int) -> float:
     return total / 2**20
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """URL -> checksum of the pages with a content."""
-    found: dict[str, bytes] = {}
+def contents(folder: Path) -> dict[str, str]:
+    """URL -> flags of the pages of which a content is kept."""
+    found: dict[str, str] = {}
     opened = CrawlFolder.open(folder)
     for slot in opened.slots():
         reader = open_reader(opened.agent_database(slot))
-        sql = "SELECT url || path, checksum FROM pages JOIN sites USING (site) WHERE code = 200 AND checksum NOT NULL"
+        sql = "SELECT url || path, flags FROM pages JOIN sites USING (site) WHERE archive_file NOT NULL"
         found.update(reader.execute(sql))
         reader.close()
     return found
 
 
-def judge(folder: Path, server: LabServer, web: Web, before: dict[str, bytes], seen: Seen, rounds: int) -> list[str]:
+def judge(folder: Path, server: LabServer, web: Web, before: dict[str, str], seen: Seen, rounds: int) -> list[str]:
     opened = CrawlFolder.open(folder)
     visits: list[tuple[str, float, str]] = []
     for slot in opened.slots():
@@ -176,6 +177,9 @@ def judge(folder: Path, server: LabServer, web: Web, before: dict[str, bytes], s
     twice = sum(count > 1 for count in per_round.values())
     after = contents(folder)
     lost = before.keys() - after.keys()
+    now = max(at for _, at, _ in visits)
+    gone = [url for url, flags in after.items() if "gone" in flags.split()]
+    wrongly = [url for url in gone if answers(web, url, now)]
     log = server.witnessed()
     refused = log.where(log.manner == "reset")
     down = {(row.host, int((row.simulated_at - ORIGIN) // DAY_S)) for row in refused.rows()}
@@ -192,18 +196,29 @@ def judge(folder: Path, server: LabServer, web: Web, before: dict[str, bytes], s
         f"{sum(per_round.values()):,} visits of {len({url for _, url in per_round}):,} pages, "
         f"{twice} twice in a round\n"
         f"{len(down)} times a site was down for a day when asked, {len(refused):,} requests found it so; "
-        f"{failed:,} visits told nothing; {len(lost)} of {len(before):,} pages lost\n"
+        f"{failed:,} visits told nothing\n"
+        f"{len(lost)} of {len(before):,} pages lost, {len(gone)} marked as gone, {len(wrongly)} of them wrongly\n"
         f"tables: {rows:,} pages; memory of all processes, most in a round, MiB: "
         f"first third {max(memory[:third]):.0f}, last third {max(memory[-third:]):.0f}"
     )
     problems = []
-    if twice or lost or wrong or not down:
-        problems.append(f"{twice} visits twice, {len(lost)} pages lost, {len(wrong)} outages that were none")
+    if twice or lost or wrongly or wrong or not down:
+        problems.append(
+            f"{twice} twice, {len(lost)} lost, {len(wrongly)} not gone, {len(wrong)} outages that were none"
+        )
     if len(begins) < rounds or not tables:
         problems.append(f"only {len(begins)} rounds")
     if max(memory[-third:]) > 1.25 * max(memory[:third]) + 20:
         problems.append("memory grows")
     return problems
+
+
+def answers(web: Web, url: str, now: float) -> bool:
+    """Whether the lab has the page, leaving outages aside."""
+    parts = urlsplit(url)
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    calm = Web(replace(web.lab, outages=0.0), ORIGIN)
+    return calm.answer(parts.hostname or "", web.lab.port, target, "", now).status == 200
 
 
 def nephila(*words: object) -> object:

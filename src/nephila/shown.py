@@ -358,7 +358,7 @@ class Freshness:
     due_now: int
     overdue: int  # due for more than a day
     fresh: float
-    changes_per_day: float
+    changing: float  # pages that are expected to change within a day
     round: int
     round_ended: bool
     by_day: tuple[int, ...]  # pages that become due in each of the next 14 days

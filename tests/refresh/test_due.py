@@ -79,7 +79,7 @@ def test_why_tells_that_users_search_for_a_page(tmp_path: Path) -> None:
     wanted, other = _looked_up(Refresh(), folder, 7), _looked_up(Refresh(), folder, 8)
     # then it weighs more than one that nobody looks for, is due sooner, and the sentence says so
     assert wanted is not None and other is not None
-    assert wanted.weight > 50 * other.weight and (wanted.due_at or 0) < (other.due_at or 1e18)
+    assert wanted.weight > 10 * other.weight and (wanted.due_at or 0) < (other.due_at or 1e18)
     assert "times a mean page" in wanted.sentence
     assert wanted.sentence.endswith("; shown to searchers 1 times and opened 1 times of late")
     assert "searchers" not in other.sentence

@@ -15,7 +15,9 @@ import numpy as np
 from nephila.config.sections import Refresh
 from nephila.refresh.columns import Columns, Floats
 from nephila.refresh.ledger import Array, Ledger
-from nephila.refresh.planning import expected_fresh
+from nephila.refresh.planning import expected_fresh, still
+from nephila.refresh.policies.index import Index
+from nephila.refresh.policies.multiplier import Paced
 from nephila.refresh.policies.policy import Policy, about, due_days
 from nephila.refresh.run import Known, PageKey, gather, gather_one, make_policy
 from nephila.shown import DuePage, Freshness, SiteFreshness
@@ -94,7 +96,7 @@ def read_freshness(config: Refresh, folder: CrawlFolder, now: float, urls: UrlsO
         due_now=int((ahead <= 0).sum()),
         overdue=int((ahead < -1).sum()),
         fresh=float((fresh * weight).sum() / max(float(weight.sum()), 1e-12)),
-        changes_per_day=float(known.columns.mean_rate.sum()),
+        changing=float((1 - still(known.columns, 1.0)).sum()),
         round=0 if head is None else head.number,
         round_ended=head is None or head.ended_at is not None,
         by_day=tuple(int(((ahead > day) & (ahead <= day + 1)).sum()) for day in range(14)),
@@ -147,8 +149,9 @@ def _due_pages(
         last_at = float(ledger.last_day[place]) * _DAY_S
         due_at = float(due[place]) * _DAY_S if np.isfinite(due[place]) else None
         weight = float(one.weight[0])
-        if abs(weight - 1) >= _UNLIKE_OTHERS:
-            why += f", weighs {weight:.2g} times a mean page"
+        if isinstance(policy, Index | Paced) and abs(weight - 1) >= _UNLIKE_OTHERS:  # the others weigh nothing
+            weighs = f"{weight:,.0f}" if weight >= 10 else f"{weight:.2g}"
+            why += f", weighs {weighs} times a mean page"
         said = sentence(why, last_at, due_at, now, planned=bool(ledger.planned[place]))
         rate = max(float(one.mean_rate[0]), 1e-12)
         visits, changed = int(ledger.visits[place]), int(ledger.changed_visits[place])

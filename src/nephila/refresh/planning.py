@@ -121,7 +121,11 @@ def _freshness(columns: Columns, now_day: float) -> float:
 
 
 def expected_fresh(columns: Columns, now_day: float) -> Floats:
-    """The chance of each copy to be current: E e^(−λτ) = (b / (b + τ))^a."""
-    waited = np.maximum(now_day - columns.last_day, 0.0)
-    result: Floats = np.exp(-columns.shape * np.log1p(waited / columns.rate))
+    """The chance of each copy to be current."""
+    return still(columns, np.maximum(now_day - columns.last_day, 0.0))
+
+
+def still(columns: Columns, days: Floats | float) -> Floats:
+    """The chance of each page to stay as it is for so long: E e^(−λτ) = (b / (b + τ))^a."""
+    result: Floats = np.exp(-columns.shape * np.log1p(days / columns.rate))
     return result

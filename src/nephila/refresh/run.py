@@ -82,7 +82,7 @@ def run(config: Refresh, folder: CrawlFolder, engine: Engine, now: float, budget
         per_day=per_day, new_pages=new_pages, rows=len(places), candidates=chosen.candidates, due=chosen.due,
         price=chosen.price, prior_shape=known.prior[0], prior_rate=known.prior[1], freshness=chosen.freshness,
         change=config.change, hour=known.hour, terms=terms, fitted=known.fitted, mean_rank=known.scale.mean_rank,
-        mean_interest=known.scale.mean_interest,
+        mean_interest=known.scale.mean_interest, least_interest=known.scale.least_interest,
     )  # fmt: skip
     waited = now / _DAY_S - known.ledger.last_day[places]
     write_plan(
@@ -141,7 +141,7 @@ def gather_one(
     rank, interest = rank_of(folder, page_id), sum(value for _, value in read_interest(folder, page_id))
     weight = weigh(
         ledger.code, np.full(len(ledger), rank), np.full(len(ledger), interest),
-        Scale(head.mean_rank, head.mean_interest), config.rank_weight, config.search_weight,
+        Scale(head.mean_rank, head.mean_interest, head.least_interest), config.rank_weight, config.search_weight,
     )  # fmt: skip
     return ledger, columns_of(ledger, weight, shape, rate, now / _DAY_S)
 

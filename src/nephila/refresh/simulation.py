@@ -18,13 +18,13 @@ from typing import Final, Literal
 import numpy as np
 
 from nephila.refresh.columns import Columns, Flags, Floats, Whole
+from nephila.refresh.forgetting import with_visit
 from nephila.refresh.policies import POLICIES
 from nephila.refresh.policies.index import index_value
 from nephila.refresh.policies.nutch import after_visit
 from nephila.refresh.policies.policy import Policy, since_last
 from nephila.refresh.rates import fit_prior, learn
 from nephila.refresh.webs import KINDS, ChangingWeb
-from nephila.store.change_log import HALF_LIFE_DAYS
 
 Weighing = Literal["equal", "popularity"]
 ORACLE: Final = "oracle"
@@ -138,11 +138,9 @@ def _settled(policy: Policy, columns: Columns, budget_per_day: float) -> Floats 
 
 def _record(columns: Columns, chosen: Whole, changed: Flags, now: float) -> None:
     """As `store.change_log.saw` does for one page."""
-    gap = now - columns.last_day[chosen]
-    fades = 0.5 ** (gap / HALF_LIFE_DAYS)
-    columns.changes[chosen] = columns.changes[chosen] * fades + changed
-    columns.changed_days[chosen] = columns.changed_days[chosen] * fades + np.where(changed, gap, 0.0)
-    columns.unchanged_days[chosen] = columns.unchanged_days[chosen] * fades + np.where(changed, 0.0, gap)
+    before = (columns.changes[chosen], columns.changed_days[chosen], columns.unchanged_days[chosen])
+    sums = with_visit(before, now - columns.last_day[chosen], changed)
+    columns.changes[chosen], columns.changed_days[chosen], columns.unchanged_days[chosen] = sums
     columns.interval_days[chosen] = after_visit(columns.interval_days[chosen], changed)
     columns.changed_on[chosen] |= changed.astype(np.uint16)
     columns.last_day[chosen] = now

@@ -18,8 +18,8 @@ from typing import Final, Literal
 import numpy as np
 
 from nephila.errors import NephilaError
+from nephila.refresh.forgetting import with_visit
 from nephila.refresh.ledger import Array, Ledger
-from nephila.store.change_log import HALF_LIFE_DAYS
 from nephila.store.folder import CrawlFolder
 from nephila.store.tables.duck import in_list, open_duck
 from nephila.store.tables.manifest import files_of
@@ -31,32 +31,30 @@ NEAR_BITS: Final = 3
 """Simhashes that differ by no more are of texts that are nearly the same (2.7), as in the change study."""
 
 _MEMORY_BYTES: Final = 2**30
-_FORGOTTEN_DAYS: Final = 10 * HALF_LIFE_DAYS
+_MOST_VISITS: Final = 64
+"""Of one page, the latest: what was before them has faded."""
+
 _CHANGED: Final = {
     "text": "text_checksum IS DISTINCT FROM lag(text_checksum) OVER visits",
     "simhash": f"""coalesce(bit_count(xor(simhash, lag(simhash) OVER visits)) > {NEAR_BITS},
                    text_checksum IS DISTINCT FROM lag(text_checksum) OVER visits)""",
 }
-_SUMS: Final = """
+_INTERVALS: Final = """
 WITH told AS (
     SELECT page_id, slot, visit, epoch("at") / 86400 AS day, changed, text_checksum, simhash,
            count(text_checksum) OVER (PARTITION BY page_id) > 0 AS has_text
     FROM read_parquet({files})
     WHERE role = 'page' AND page_id IS NOT NULL AND (changed IS NOT NULL OR code BETWEEN 200 AND 299) {which}
 ), intervals AS (
-    SELECT page_id, day, day - lag(day) OVER visits AS gap,
-           (CASE WHEN has_text THEN {changed} ELSE coalesce(changed, false) END)::DOUBLE AS is_change,
-           max(day) OVER (PARTITION BY page_id) AS last_day
+    SELECT page_id, day, greatest(day - lag(day) OVER visits, 0) AS gap,
+           CASE WHEN has_text THEN {changed} ELSE coalesce(changed, false) END AS is_change,
+           row_number() OVER visits - 2 AS number, count(*) OVER (PARTITION BY page_id) - 1 AS visits
     FROM told WHERE has_text = (text_checksum IS NOT NULL)
     WINDOW visits AS (PARTITION BY page_id ORDER BY slot, visit)
-), weighed AS (
-    SELECT *, pow(0.5, (last_day - day) / {half_life}) AS weight, floor(last_day) - floor(day) AS days_ago
-    FROM intervals WHERE gap IS NOT NULL AND last_day - day < {forgotten}
 )
-SELECT page_id, sum(is_change * weight), sum(is_change * gap * weight), sum((1 - is_change) * gap * weight),
-       count(*), sum(is_change)::BIGINT,
-       coalesce(bit_or(CASE WHEN is_change = 1 AND days_ago < 16 THEN 1 << days_ago::INTEGER END), 0)
-FROM weighed GROUP BY page_id
+SELECT page_id, greatest(number - greatest(visits - {most}, 0), 0) AS number, day, gap, is_change, visits,
+       sum(is_change::INTEGER) OVER (PARTITION BY page_id) AS changed_visits
+FROM intervals WHERE number >= greatest(visits - {most}, 0) ORDER BY number, page_id
 """
 
 
@@ -93,14 +91,34 @@ def _files(folder: CrawlFolder) -> list[Path]:
 
 
 def _sums(files: list[Path], change: Change, pages: Sequence[int]) -> list[Array]:
+    """Page ids, and their sums and counts in the order of the ledger's columns."""
     which = f"AND page_id IN ({', '.join(str(int(page)) for page in pages)})" if pages else ""
-    sql = _SUMS.format(
-        files=in_list(files), which=which, changed=_CHANGED[change], half_life=HALF_LIFE_DAYS,
-        forgotten=_FORGOTTEN_DAYS,
-    )  # fmt: skip
+    sql = _INTERVALS.format(files=in_list(files), which=which, changed=_CHANGED[change], most=_MOST_VISITS)
     with (
         tempfile.TemporaryDirectory(prefix="nephila-texts-") as scratch,
         open_duck(_MEMORY_BYTES, 2, Path(scratch) / "duck") as duck,
     ):
         found = duck.execute(sql).fetchnumpy()
-    return [np.asarray(column) for column in found.values()]
+    return _folded(*(np.asarray(column) for column in found.values()))
+
+
+def _folded(
+    page_id: Array, number: Array, day: Array, gap: Array, is_change: Array, visits: Array, changed_visits: Array
+) -> list[Array]:
+    """Intervals, all first ones first, then all second ones …, folded as crawl folds those of one page."""
+    ids, place = np.unique(page_id, return_inverse=True)
+    count = len(ids)
+    changes, changed_days, unchanged_days = np.zeros(count), np.zeros(count), np.zeros(count)
+    changed_on, last = np.zeros(count, np.uint32), np.zeros(count, np.int64)
+    all_visits, all_changed = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    all_visits[place], all_changed[place] = visits, changed_visits
+    begins = np.flatnonzero(np.diff(number, prepend=-1)) if len(number) else np.zeros(0, int)
+    for begin, end in zip(begins, [*begins[1:], len(number)], strict=True):
+        at, changed = place[begin:end], is_change[begin:end].astype(bool)
+        before = (changes[at], changed_days[at], unchanged_days[at])
+        changes[at], changed_days[at], unchanged_days[at] = with_visit(before, gap[begin:end], changed)
+        today = np.floor(day[begin:end]).astype(np.int64)
+        passed = np.clip(today - last[at], 0, 16).astype(np.uint32)
+        changed_on[at] = (np.left_shift(changed_on[at], passed) | changed) & 0xFFFF
+        last[at] = today
+    return [ids, changes, changed_days, unchanged_days, all_visits, all_changed, changed_on]

@@ -6,12 +6,13 @@ and opened (`search.log`) is mixed in where there is such a log:
     weight = (1 − s) · (1 − w + w · rank / mean rank) + s · interest / mean interest
 
 with w = refresh.rank_weight and s = refresh.search_weight (0 without a log). Its mean is 1 over pages with a content.
+Ten openings by nobody are spread over all pages, so that a few searches do not decide everything.
 Redirects and errors are looked at again too, seldom.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,8 @@ from nephila.store.tables.parts import batches_of, values_where
 
 REDIRECT_WEIGHT: Final = 0.1
 ERROR_WEIGHT: Final = 0.02
+FEW_SEARCHES: Final = 10.0
+"""As many pages opened by nobody, spread over all: a log that is much shorter than this says little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Scale:
 
     mean_rank: float = 0.0
     mean_interest: float = 0.0
+    least_interest: float = 0.0  # what every page is given, so that a handful of searches does not decide everything
 
 
 def weights(
@@ -39,10 +43,12 @@ def weights(
     search_weight: float = 0.0,
 ) -> tuple[Floats, Scale]:  # fmt: skip
     """One weight per page, and the scale; `ranks` and `interest` are by page id, of others they are 0."""
-    scale = Scale(
-        float(ranks[ranks > 0].mean()) if ranks is not None and (ranks > 0).any() else 0.0,
-        float(interest.sum()) / max(1, int(((code >= 200) & (code < 300)).sum())) if interest is not None else 0.0,
-    )
+    pages = max(1, int(((code >= 200) & (code < 300)).sum()))
+    scale = Scale(float(ranks[ranks > 0].mean()) if ranks is not None and (ranks > 0).any() else 0.0)
+    if interest is not None:
+        scale = replace(
+            scale, mean_interest=(float(interest.sum()) + FEW_SEARCHES) / pages, least_interest=FEW_SEARCHES / pages
+        )
     return weigh(code, _of(page_id, ranks), _of(page_id, interest), scale, rank_weight, search_weight), scale
 
 
@@ -58,7 +64,8 @@ def weigh(
     else:
         mixed = np.ones(len(code), np.float32)
     if scale.mean_interest and search_weight:
-        mixed = (1 - search_weight) * mixed + search_weight * interest / scale.mean_interest
+        share = (interest + scale.least_interest) / scale.mean_interest
+        mixed = (1 - search_weight) * mixed + search_weight * share
     weight *= mixed.astype(np.float32)
     return weight
 

@@ -1,19 +1,31 @@
 """What visits taught about one page: a few figures that say how often it changes, however long it is watched.
 
 Every visit but the first closes an interval, in which the page changed or did not. The log of a page keeps the last
-intervals one by one (S4-3's Update_Time, Take_Size, Compare_Size, Boolean) and folds all of them into sums, whose
-weight halves every `HALF_LIFE_DAYS`, because pages change their ways. So the log is bounded per page. Crawl writes it
-with the visit, in the same transaction; refresh reads it.
+intervals one by one (S4-3's Update_Time, Take_Size, Compare_Size, Boolean) and folds all of them into sums, which fade,
+because pages change their ways: by half in 30 days, but never by more than an eighth of that with one visit, so that a
+page that is seldom visited is not forgotten before it is known; and by up to half at once where a visit finds what
+the sums said was unlikely. So the log is bounded per page. Crawl writes it with the visit, in the same
+transaction; refresh reads it.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass, replace
 from typing import Final
 
 DAY_S: Final = 86_400.0
 HALF_LIFE_DAYS: Final = 30.0
+MEMORY_VISITS: Final = 8
+EXPECTED: Final = 0.3
+"""What a visit finds was to be expected if its chance was at least this; below, the sums are doubted."""
+
+LEAST_KEPT: Final = 0.5
+USUAL_CHANGES: Final = 0.2
+USUAL_DAYS: Final = 1.0
+"""The rate of a page that nothing is known of is USUAL_CHANGES / USUAL_DAYS; it only serves to doubt by."""
+
 MOST_RECENT: Final = 16
 _RECENT: Final = struct.Struct("<dIiB")  # at, size, compared with before, changed
 
@@ -54,7 +66,7 @@ def begin(at: float) -> ChangeLog:
 def saw(log: ChangeLog, at: float, take_bytes: int, compare_bytes: int, *, changed: bool) -> ChangeLog:
     """The log after a visit that brought the page, or the word that it is as it was."""
     gap_days = max(0.0, at - log.last_at) / DAY_S
-    fades = 0.5 ** (gap_days / HALF_LIFE_DAYS)
+    fades = _kept(log, gap_days, changed=changed)
     entry = LogEntry(at, take_bytes, compare_bytes, changed)
     return replace(
         log,
@@ -70,6 +82,15 @@ def saw(log: ChangeLog, at: float, take_bytes: int, compare_bytes: int, *, chang
         changed_on=_days_on(log, at, changed=changed),
         recent=(*log.recent, entry)[-MOST_RECENT:],
     )
+
+
+def _kept(log: ChangeLog, gap_days: float, *, changed: bool) -> float:
+    """How much of the sums stays with a visit; `refresh/forgetting.py` is the same for many pages."""
+    rate = (USUAL_CHANGES + log.changes) / (USUAL_DAYS + log.unchanged_days + log.changed_days / 2)
+    still = math.exp(-rate * gap_days)
+    expected = 1 - still if changed else still
+    kept: float = 0.5 ** min(gap_days / HALF_LIFE_DAYS, 1 / MEMORY_VISITS)
+    return kept * min(1.0, max(LEAST_KEPT, expected / EXPECTED))
 
 
 def _days_on(log: ChangeLog, at: float, *, changed: bool) -> int:

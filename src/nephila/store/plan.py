@@ -50,6 +50,7 @@ class PlanHead:
     fitted: tuple[tuple[int, float, float], ...] = ()
     mean_rank: float = 0.0
     mean_interest: float = 0.0
+    least_interest: float = 0.0
 
 
 def read_plan(folder: CrawlFolder) -> PlanHead | None:
