@@ -59,9 +59,9 @@ def test_every_url_is_collected_once_though_sites_stop_and_go_on(tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_server_that_slows_down_suddenly_gives_its_place_back_and_is_planned_anew(tmp_path: Path) -> None:
-    # given sites whose hours are known from a quiet day, and a clock by which an hour takes three seconds (S2-17)
+    # given sites whose hours are known from a quiet day, and a clock by which an hour takes six seconds (S2-17)
     lab = Lab(sites=48, max_depth=3, seed=17, faults=False, delay=30.0, slumps=0.2)
-    with LabServer(lab, processes=1, clock=Clock(1_200.0, ORIGIN, time.time()), origin=ORIGIN) as server:
+    with LabServer(lab, processes=1, clock=Clock(600.0, ORIGIN, time.time()), origin=ORIGIN) as server:
         assert server.lab is not None
         web = Web(server.lab, ORIGIN)
         large = [site for site in range(lab.sites) if len(web.skeleton(site).fate) >= 8][:10]
