@@ -27,7 +27,7 @@ from nephila.shown import (
     VisitLine,
 )
 from nephila.store.control import Control
-from nephila.store.database import database_errors, open_reader
+from nephila.store.database import database_errors, open_reader, read_rows
 from nephila.store.folder import CrawlFolder
 
 SITES_PER_PAGE: Final = 50
@@ -174,24 +174,10 @@ def _robots(kept: bytes) -> RobotsShown:
 
 
 def _of_slots(folder: CrawlFolder, sql: str, values: Row) -> Iterator[Row]:
-    for slot in folder.slots():
-        path = folder.agent_database(slot)
-        if path.exists():
-            with database_errors(path):
-                reader = open_reader(path)
-                try:
-                    yield from reader.execute(sql, values)
-                finally:
-                    reader.close()
+    for _, path in folder.agent_databases():
+        yield from read_rows(path, sql, *values)
 
 
 def _of_coordinator(folder: CrawlFolder, sql: str, values: Row) -> Iterator[Row]:
-    path = folder.coordinator_database
-    if not path.exists():
-        return
-    with database_errors(path):
-        reader = open_reader(path)
-        try:
-            yield from reader.execute(sql, values)
-        finally:
-            reader.close()
+    if folder.coordinator_database.exists():
+        yield from read_rows(folder.coordinator_database, sql, *values)

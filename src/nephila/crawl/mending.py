@@ -28,7 +28,7 @@ from nephila.crawl.site_tables import SITE_SCHEMA
 from nephila.crawl.slot_tables import SLOT_SCHEMA
 from nephila.store.archive.exchange import Position
 from nephila.store.archive.reader import StoredExchange
-from nephila.store.database import database_errors, open_reader, open_writer, transaction
+from nephila.store.database import open_writer, read_rows, transaction
 from nephila.store.durable import publish
 from nephila.store.folder import CrawlFolder
 from nephila.urls import split
@@ -48,9 +48,8 @@ def import_notes(folder: CrawlFolder) -> Path:
     return folder.state / "import.json"
 
 
-def rows(path: Any, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    with database_errors(path), closing(open_reader(path)) as reader:
-        return list(reader.execute(sql, values))
+def rows(path: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    return list(read_rows(path, sql, *values))
 
 
 def committed_end(folder: CrawlFolder, slot: int) -> Position | None:

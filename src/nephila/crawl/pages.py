@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nephila.records import Outcome
-from nephila.store.database import database_errors, open_reader
+from nephila.store.database import read_rows
 from nephila.store.folder import CrawlFolder
 
 
@@ -30,13 +30,8 @@ def _without_address(folder: CrawlFolder) -> Iterator[KnownPage]:
              WHERE state = 'done' AND slot IS NULL"""
     if not folder.coordinator_database.exists():
         return
-    with database_errors(folder.coordinator_database):
-        reader = open_reader(folder.coordinator_database)
-        try:
-            for url, outcome, reason in reader.execute(sql):
-                yield KnownPage(url, None, 0, Outcome(outcome), reason, None, None, None)
-        finally:
-            reader.close()
+    for url, outcome, reason in read_rows(folder.coordinator_database, sql):
+        yield KnownPage(url, None, 0, Outcome(outcome), reason, None, None, None)
 
 
 def read_pages(folder: CrawlFolder) -> Iterator[KnownPage]:
@@ -44,14 +39,6 @@ def read_pages(folder: CrawlFolder) -> Iterator[KnownPage]:
     yield from _without_address(folder)
     sql = """SELECT sites.url || path, depth, pages.outcome, pages.reason, checksum, archive_file, archive_offset
              FROM pages JOIN sites USING (site)"""
-    for slot in folder.slots():
-        path = folder.agent_database(slot)
-        if not path.exists():
-            continue
-        with database_errors(path):
-            reader = open_reader(path)
-            try:
-                for url, depth, outcome, reason, checksum, file, offset in reader.execute(sql):
-                    yield KnownPage(url, slot, depth, Outcome(outcome), reason, checksum, file, offset)
-            finally:
-                reader.close()
+    for slot, path in folder.agent_databases():
+        for url, depth, outcome, reason, checksum, file, offset in read_rows(path, sql):
+            yield KnownPage(url, slot, depth, Outcome(outcome), reason, checksum, file, offset)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from email.utils import parsedate_to_datetime
-from typing import Any, Final
+from typing import Final
 
-from nephila.store.database import database_errors, open_reader
+from nephila.store.database import read_rows
 from nephila.store.folder import CrawlFolder
 
 WEEK_S: Final = 7 * 86_400.0
@@ -34,18 +34,10 @@ def learned_hour(folder: CrawlFolder, now: float) -> int | None:
 
 
 def _updates(folder: CrawlFolder, since: float) -> Iterable[float]:
-    for slot in folder.slots():
-        path = folder.agent_database(slot)
-        if not path.exists():
-            continue
-        with database_errors(path):
-            reader: Any = open_reader(path)
-            try:
-                for changed_at, modified in reader.execute(_SQL, (since,)):
-                    said = _time(modified)
-                    yield said if said is not None and since < said <= changed_at else changed_at
-            finally:
-                reader.close()
+    for _, path in folder.agent_databases():
+        for changed_at, modified in read_rows(path, _SQL, since):
+            said = _time(modified)
+            yield said if said is not None and since < said <= changed_at else changed_at
 
 
 def _time(header: str | None) -> float | None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import apsw
@@ -240,6 +240,16 @@ def database_errors(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as problem:
         # Only UTF-8 is ever written, so a text that is not UTF-8 was changed on the disk.
         raise _damaged(path, "a text is not UTF-8") from problem
+
+
+def read_rows(path: Path, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+    """What a question brings, row by row, from a database that is opened for it and closed behind it."""
+    with database_errors(path):
+        reader = open_reader(path)
+        try:
+            yield from reader.execute(sql, values)
+        finally:
+            reader.close()
 
 
 @contextmanager

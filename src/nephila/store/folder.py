@@ -115,6 +115,11 @@ class CrawlFolder:
     def agent_database(self, slot: int) -> Path:
         return self.state / f"{slot_name(slot)}.db"
 
+    def agent_databases(self) -> list[tuple[int, Path]]:
+        """The slots that have a database, with it, in order."""
+        paths = ((slot, self.agent_database(slot)) for slot in self.slots())
+        return [(slot, path) for slot, path in paths if path.exists()]
+
     def in_hand(self, slot: int) -> Path:
         """What the slot's agent is working on, for whoever comes after it."""
         return self.state / f"{slot_name(slot)}.hand"
