@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -185,7 +186,7 @@ def fields(path: Path, wrappers: Path) -> None:
 
 
 def lab(place: Path) -> None:
-    """S1-8 on the lab: half of the addresses are called Korean; and a topic, of which the lab's links know nothing."""
+    """All kinds on the lab: half of the addresses are called Korean (S1-8); of a topic the lab's links know nothing."""
     with LabServer(Lab(sites=24, max_depth=2, seed=6), folder=place / "lab") as server:
         assert server.lab is not None
         seeds = list(Web(server.lab).seeds())
@@ -209,6 +210,35 @@ def lab(place: Path) -> None:
             on = topical.report.judged
             ratio = topical.report.harvest_ratio
             print(f"topic 검색 (3 hits), margin {margin}: {topical.report.pages:,} pages, harvest {ratio}, {on}")
+        largest, [start, *_] = largest_site(general, seeds)
+        own = {url for url in general.pages if url.startswith(largest)}
+        focusing = crawl(place / "lab-focusing", server, [start], crawl__profile="focusing")
+        show("focusing: the largest site", focusing, own, judged=False)
+        wrappers = place / "lab.toml"
+        wrappers.write_text(
+            f'[lab]\nmatch = ["{largest}*"]\nfields.heading = "h1"\nfields.links = {{ css = "a", many = true }}\n'
+        )
+        named = crawl(place / "lab-wrapper", server, [start], crawl__profile="wrapper", convert__wrappers=str(wrappers))
+        show("wrapper: pages of the largest site", named, own, judged=False)
+        fields(place / "lab-wrapper", wrappers)
+        with open_engine("inline", 1) as engine:
+            convert(Convert(), Links(), CrawlFolder(place / "lab-general"), engine)
+        sql = "SELECT url FROM pages WHERE language = 'en' AND state = 'OK'"
+        english = {row["url"] for row in OpenedCrawl(place / "lab-general").sql(sql).to_pylist()} & general.pages
+        for margin in (0, 1):
+            spoken = crawl(place / f"lab-en-{margin}", server, seeds, scope__languages=["en"], scope__margin=margin)
+            show(f"language: English, margin {margin}", spoken, english)
+
+
+def largest_site(general: Crawled, seeds: list[str]) -> tuple[str, list[str]]:
+    """The site of the seeds that has the most pages, and its seeds."""
+
+    def site(url: str) -> str:
+        return url[: url.index("/", 8) + 1]
+
+    pages = Counter(site(url) for url in general.pages)
+    largest = max({site(seed) for seed in seeds}, key=lambda name: (pages[name], name))
+    return largest, [seed for seed in seeds if site(seed) == largest]
 
 
 if __name__ == "__main__":
