@@ -168,6 +168,24 @@ async def test_a_site_with_nothing_else_to_ask_asks_again_for_what_it_lost_in_th
     assert {row[:2] for row in (await dark.on_disk()).values()} == {("refused", 0)}
 
 
+@pytest.mark.parametrize(("first", "status"), [(Outcome.RESET, 0), (Outcome.HTTP_ERROR, 502)])
+async def test_one_error_answer_of_a_page_is_archived_however_often_it_is_asked(
+    dark: Dark, first: Outcome, status: int
+) -> None:
+    dark.says(first, status)
+    dark.site.health = SLEPT
+    dark.says(Outcome.OK, 200)
+    dark.says(Outcome.OK, 200)
+    dark.says(Outcome.HTTP_ERROR, 502)  # the first page once more
+    dark.site.health = Health()
+    dark.collecting._decide_held(dark.site, was_dark=False)
+    assert (await dark.on_disk())["/a"][:2] == ("http_error", 0)
+    sql = "SELECT count(*) FROM visits WHERE hash = ? AND archive_file IS NOT NULL"
+    assert list(dark.slot.state._rows(sql, url_hash("/a"))) == [(1,)]
+    [(file,)] = dark.slot.state._rows("SELECT archive_file FROM pages WHERE hash = ?", url_hash("/a"))
+    assert file is not None
+
+
 async def test_when_a_site_is_given_up_all_that_it_cost_waits_for_the_next_run_with_all_tries(dark: Dark) -> None:
     dark.says(Outcome.RESET)
     dark.says(Outcome.HTTP_ERROR, 502)

@@ -349,7 +349,7 @@ class Collecting:
         decided = decide_held(context.held.values(), context.asked_again, was_dark=was_dark)
         context.held.clear()
         for page in decided.again:
-            context.asked_again.add(page.task.hash)
+            context.asked_again[page.task.hash] = page.answered
             context.try_later(page.again, self.setup.clock.monotonic())
             if page.answered:
                 slot.ask_again(context.number, page.task.hash)

@@ -51,7 +51,7 @@ def record_page(setup: Setup, slot: Slot, context: SiteContext, task: PageTask, 
     if task.depth == 0 and (context.seed_outcome is None or task.hash in context.asked_again):
         context.seed_outcome = fetched.outcome
     held = context.hold(task, fetched)
-    if held and task.hash in context.asked_again:
+    if held and context.asked_again.get(task.hash):
         next_try = replace(next_try, archived=False)  # an error answer of it is in the archive already
     if not fetched.status:
         slot.visit(_visited(context, task, fetched, todo=held, seen=Seen.UNTOLD), task.outcome)

@@ -189,7 +189,7 @@ class SiteContext:
     busy: bool = False  # something is being done that nothing else may be done beside
     health: Health = field(default_factory=Health)
     held: dict[int, HeldPage] = field(default_factory=dict)  # failed since it last answered (`darkness`)
-    asked_again: set[int] = field(default_factory=set)  # pages that darkness has cost their tries, once in a run
+    asked_again: dict[int, bool] = field(default_factory=dict)  # pages that darkness has cost; True: with an answer
     busy_in_a_row: int = 0
     asleep_until: float = 0.0
     last_ms: int = 0
