@@ -26,7 +26,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallWeb]:
 
 def test_a_second_crawl_of_the_same_folder_is_refused_and_the_first_goes_on(web: SmallWeb, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    with running(folder, *web.words("--agents", 1, "--set", "politeness.min_delay=0.2")) as started:
+    with running(folder, *web.words("--agents", 1, "--set", "politeness.min_delay=2")) as started:
         wait_until(lambda: (folder / "state" / "coordinator.db").exists(), 60.0, "a crawl")
         for words in ([], web.words()):
             second = crawl(folder, *words)
