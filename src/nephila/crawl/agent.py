@@ -61,6 +61,7 @@ from nephila.store.durable import crash_point
 from nephila.store.folder import CrawlFolder
 from nephila.store.hour_figures import HoursFile, hours_path
 from nephila.store.space import Reserve
+from nephila.urls import registrable_domain
 
 REPORT_EVERY_S: Final = 0.5
 STOP_WITHIN_S: Final = 5.0
@@ -134,6 +135,7 @@ class Agent:
         ]
         for task in others:
             task.add_done_callback(self._committer_ended)
+        registrable_domain("")  # reads the list of suffixes now: between two requests it would hold all of them up
         self._pulse.start()
         try:
             self._begin()
