@@ -46,6 +46,7 @@ truth: $(VENV)/ready           ## the lab's 10^5 pages collected, and compared w
 
 study: $(VENV)/ready           ## nine batches of the lab's web, crawled, beside S1's Tables 7-13; takes minutes
 	$(BIN)/python tests/circle/study.py
+	NEPHILA_LONG=1 $(BIN)/pytest -n0 tests/circle/test_study_killed.py
 
 real-sites: $(VENV)/ready      ## three real manuals collected completely; needs apt-get and dpkg-deb
 	mkdir -p build/debs && cd build/debs && apt-get download httrack-doc anarchism mplayer-doc
@@ -54,7 +55,7 @@ real-sites: $(VENV)/ready      ## three real manuals collected completely; needs
 KILLS ?= 1000
 crash: $(VENV)/ready           ## crawls killed KILLS times, at random and at named points; prints a table; takes an hour
 	$(BIN)/python tests/crash/long.py --kills $(KILLS)
-	NEPHILA_LONG=1 $(BIN)/pytest -n 2 --dist loadgroup tests/crash/test_disk_full.py tests/crash/test_power.py tests/crash/test_repair.py tests/crash/test_clock_jumps.py
+	NEPHILA_LONG=1 $(BIN)/pytest -n 2 --dist loadgroup tests/crash/test_disk_full.py tests/crash/test_power.py tests/crash/test_repair.py tests/crash/test_clock_jumps.py tests/hostile/test_robots_of_days.py tests/circle/test_refresh.py
 
 WEBS ?= mid,small,synth,real
 bench: $(VENV)/ready           ## Nephila beside wget2, wget, httrack, crawlee and Scrapy on four webs behind nginx; takes an hour
@@ -89,6 +90,7 @@ bench-search: $(VENV)/ready    ## milliseconds per query at a million pages, and
 schedule: $(VENV)/ready        ## plans for 10^5 sites, and crawls of the lab by each policy on a fast clock; takes half an hour
 	$(BIN)/python bench/schedule.py plan
 	$(BIN)/python bench/schedule.py crawl
+	NEPHILA_LONG=1 $(BIN)/pytest -n0 tests/circle/test_policies.py
 
 bench-hostile: $(VENV)/ready   ## the control site alone and among all hostile sites, loop lag and memory
 	$(BIN)/python bench/hostile.py

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("nephila", deadline=None)  # a machine may be busy; how long things take is told by bench/
+# A machine may be busy; how long things take is told by bench/. The fuzz targets look further.
+settings.register_profile("nephila", deadline=None, max_examples=100 if os.environ.get("NEPHILA_LONG") else 50)
 settings.load_profile("nephila")
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -20,7 +20,7 @@ from nephila.store.folder import CrawlFolder
 from nephila.store.hour_figures import DAY_S, HourNote, HoursFile, hours_path, read_hours
 from nephila.urls import host_of
 
-from .webs import QUICK, assert_complete, crawl, expected, in_lab, running, settings_of, slot_rows
+from .webs import LONG, QUICK, assert_complete, crawl, expected, in_lab, running, settings_of, slot_rows
 
 ORIGIN = 20_000 * DAY_S
 
@@ -58,6 +58,7 @@ def test_every_url_is_collected_once_though_sites_stop_and_go_on(tmp_path: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not LONG, reason="takes hours of a clock that must not run too fast: `make schedule`")
 def test_a_server_that_slows_down_suddenly_gives_its_place_back_and_is_planned_anew(tmp_path: Path) -> None:
     # given sites whose hours are known from a quiet day, and a clock by which an hour takes six seconds (S2-17)
     lab = Lab(sites=48, max_depth=3, seed=17, faults=False, delay=30.0, slumps=0.2)

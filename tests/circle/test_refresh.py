@@ -31,7 +31,7 @@ from nephila.store.plan import read_watch
 
 from .archives import assert_rows_lead_to_their_bodies, files, kinds_by_fastwarc, kinds_by_warcio
 from .odd_web import OddWeb, Said, Site, UrlOf, page, serving
-from .webs import QUICK, assert_counted, environment, run, site_rows, slot_rows
+from .webs import LONG, QUICK, assert_counted, environment, run, site_rows, slot_rows
 
 FAST = 100_000.0
 """A real second is more than a day: rounds are days apart."""
@@ -277,7 +277,7 @@ def test_a_round_stays_within_its_budget_and_its_share_per_site(crawled: Crawled
     assert crawled.refresh(per_site=1).planned == 2
 
 
-@pytest.mark.parametrize("instant", ["coordinator.planned:1", "slot.half_written:2", "slot.committed:2"])
+@pytest.mark.parametrize("instant", ["coordinator.planned:1", "slot.half_written:2", *(["slot.committed:2"] * LONG)])
 def test_a_round_that_is_killed_goes_on_and_visits_nothing_twice(crawled: Crawled, instant: str) -> None:
     # given a round that is killed while its plan is handed over, or while its visits are kept
     words = ["refresh", "-C", str(crawled.folder), "-q", "--engine", "inline", "--agents", "1", "--budget", "40"]

@@ -27,6 +27,9 @@ from nephila.store.database import open_reader
 from nephila.store.folder import CrawlFolder
 from nephila.urls import split
 
+LONG = bool(os.environ.get("NEPHILA_LONG"))
+"""Whether there is time for many places of a fault instead of a few, and for what takes long: `make crash`, `study`."""
+
 QUICK: Mapping[str, object] = {
     "politeness.min_delay": 0,
     "politeness.delay_factor": 0,

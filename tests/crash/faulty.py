@@ -15,8 +15,6 @@ from .checking import Evidence, Finding, check
 from .killing import MIN_DELAY_S, SMALL
 
 FAULTS = Path(__file__).parent / "faults"
-LONG = bool(os.environ.get("NEPHILA_LONG"))
-"""Whether the faults are planted at many places instead of a few: `make crash`."""
 
 
 @contextmanager

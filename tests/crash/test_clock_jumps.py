@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ..circle.webs import running
-from .faulty import LONG, fault, small_web
+from ..circle.webs import LONG, running
+from .faulty import fault, small_web
 
 DAY_S = 86_400
 

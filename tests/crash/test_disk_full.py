@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ..circle.webs import Ran, crawl, environment, pages_on_disk, run, running, wait_until
-from .faulty import LONG, SmallWeb, fault, small_web
+from ..circle.webs import LONG, Ran, crawl, environment, pages_on_disk, run, running, wait_until
+from .faulty import SmallWeb, fault, small_web
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crash-disk")]
 

@@ -14,8 +14,8 @@ import pytest
 from nephila.store.archive.reader import read
 from nephila.store.folder import CrawlFolder
 
-from ..circle.webs import slot_rows
-from .faulty import LONG, SmallWeb, fault, small_web
+from ..circle.webs import LONG, slot_rows
+from .faulty import SmallWeb, fault, small_web
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crash-disk")]
 

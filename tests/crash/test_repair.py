@@ -16,9 +16,9 @@ from nephila.store.archive.records import records
 from nephila.store.folder import CrawlFolder
 
 from ..circle.archives import files
-from ..circle.webs import crawl, crawl_inline, run, slot_rows
+from ..circle.webs import LONG, crawl, crawl_inline, run, slot_rows
 from .checking import Evidence, check
-from .faulty import LONG, SmallWeb, small_web
+from .faulty import SmallWeb, small_web
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crash-repair")]
 

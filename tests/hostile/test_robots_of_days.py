@@ -9,10 +9,13 @@ import pytest
 
 from nephila.lab.hostile.robots import DAYS_PAGES
 
-from ..circle.webs import outcomes
+from ..circle.webs import LONG, outcomes
 from .hostile_web import asked_of, crawl_rows, hostile_lab, rows
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile")]
+pytestmark = [
+    pytest.mark.slow, pytest.mark.xdist_group("hostile"),
+    pytest.mark.skipif(not LONG, reason="takes two days of a clock that must not run too fast: `make crash`"),
+]  # fmt: skip
 
 RATE = 18_000.0
 """An hour is a fifth of a second, a day five."""

@@ -93,7 +93,7 @@ def _estimate(common: Common, seeds: tuple[str, ...], files: tuple[Path, ...], p
 
     agents = common.agents or os.cpu_count() or 1
     settings, seed_list = read_input(
-        common.directory, [*common.layers(), *_chosen(None, profile)], _lines(seeds, files), agents
+        common.directory, [*common.layers(), *chosen(None, profile)], _lines(seeds, files), agents
     )
     found = estimate_crawl(common.directory, settings.effective.config, seed_list, agents)
     if common.as_json:
@@ -112,12 +112,12 @@ def _lines(seeds: tuple[str, ...], files: tuple[Path, ...]) -> list[tuple[str, s
     return lines
 
 
-def _chosen(policy: str | None, profile: str | None) -> list[Layer]:
+def chosen(policy: str | None, profile: str | None) -> list[Layer]:
     """What options set, as layers of the configuration."""
     from nephila.config.layers import Layer
 
-    chosen = {"schedule.policy": policy, "crawl.profile": profile}
-    return [Layer(f"--{key.partition('.')[2]}", {key: value}) for key, value in chosen.items() if value is not None]
+    options = {"schedule.policy": policy, "crawl.profile": profile}
+    return [Layer(f"--{key.partition('.')[2]}", {key: value}) for key, value in options.items() if value is not None]
 
 
 def collect(
@@ -133,7 +133,7 @@ def collect(
     from nephila.jobs.planned import make_planner
 
     agents = common.agents or os.cpu_count() or 1
-    layers = [*common.layers(), *_chosen(policy, profile)]
+    layers = [*common.layers(), *chosen(policy, profile)]
     opened, seed_list = open_crawl(common.directory, layers, _lines(seeds, files), agents)
     try:
         if seed_list.refused:

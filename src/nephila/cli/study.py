@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nephila.cli import INTERRUPTED
-from nephila.cli.crawl import seed_options
+from nephila.cli.crawl import chosen, seed_options
 from nephila.cli.options import Common, common_options
 from nephila.cli.output import emit, emit_json, inert
 
@@ -35,6 +35,7 @@ def command(
     seeds: tuple[str, ...],
     files: tuple[Path, ...],
     policy: str | None,
+    profile: str | None,
     batches: int | None,
     every: str | None,
     measure: str,
@@ -60,7 +61,6 @@ def command(
         nephila lab serve --set lab.profile=study --set lab.sites=50
         nephila study -i lab/seeds.txt --every 57h --clock http://127.0.0.1:8480/__lab/clock …
     """
-    from nephila.config.layers import Layer
     from nephila.config.units import parse_duration
     from nephila.crawl.seeds import read_seed_file
     from nephila.errors import UsageError
@@ -81,7 +81,7 @@ def command(
     order = StudyOrder(
         directory=common.directory,
         lines=tuple(lines),
-        layers=(*common.layers(), *([Layer("--policy", {"schedule.policy": policy})] if policy is not None else [])),
+        layers=(*common.layers(), *chosen(policy, profile)),
         batches=batches,
         every_s=every_s,
         measure=measure,  # type: ignore[arg-type]  # click lets only these through
