@@ -47,7 +47,7 @@ rule_sets = st.sampled_from([NO_RULES, RULES, SORTED])
 @example("http://a/(S(x));sid=1/b", RULES)
 @example("http://0x7f../", RULES)
 @example("http://a/?sid=1&&a", RULES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_normal_form_of_a_normal_form_is_itself(url: str, rules: StripRules) -> None:
     once = normalise(url, rules)
     if isinstance(once, str):
@@ -57,7 +57,7 @@ def test_the_normal_form_of_a_normal_form_is_itself(url: str, rules: StripRules)
 
 
 @given(anything, anything, rule_sets, st.sampled_from(["utf-8", "cp949", "shift_jis", "latin-1", "no-such-codec"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_reference_joins_to_a_normal_form_or_a_refusal(base: str, href: str, rules: StripRules, charset: str) -> None:
     at = normalise(base, rules)
     joined = join(at if isinstance(at, str) else "http://a.kr/b/c", href, rules, charset)
@@ -65,7 +65,7 @@ def test_a_reference_joins_to_a_normal_form_or_a_refusal(base: str, href: str, r
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_joining_an_absolute_url_is_normalising_it(url: str) -> None:
     alone = normalise(url, RULES)
     if isinstance(alone, str):
@@ -85,7 +85,7 @@ def without_empty_query(parsed: ada_url.URL) -> str:
 )
 @example("http://a.kr/", "??")
 @example("http://a.kr/", "?")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_short_way_gives_what_the_parser_gives(base: str, href: str) -> None:
     joined = join(base, href, NO_RULES)
     try:
@@ -102,7 +102,7 @@ def test_the_short_way_gives_what_the_parser_gives(base: str, href: str) -> None
 
 
 @given(plausible)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_short_way_for_absolute_urls_gives_what_the_parser_gives(url: str) -> None:
     normal = normalise(url, NO_RULES)
     if not ada_url.check_url(url):

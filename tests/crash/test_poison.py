@@ -49,7 +49,8 @@ def test_a_page_that_kills_agents_is_set_aside_and_everything_else_is_collected(
     assert {url for url, outcome in found.items() if outcome != "ok"} == aside
     assert len(found) == PAGES + 7
     assert {found[url] for url in aside} == {"trap_rejected"}
-    assert 2 * DEATHS - 1 <= ran.report["agent_deaths"] <= 2 * DEATHS + 1
+    # An agent may die with both in hand, which then counts for both.
+    assert DEATHS <= ran.report["agent_deaths"] <= 2 * DEATHS + 1
     assert_counted(folder)
     # and the reason is told
     told = run("why", web.url("deadly.test", "/poison"), "-C", folder).out

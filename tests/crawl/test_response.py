@@ -68,14 +68,14 @@ def test_packets_do_not_matter(whole: bytes, places: list[int]) -> None:
 
 
 @given(st.lists(st.binary(max_size=300), max_size=10), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_no_bytes_make_it_raise(packets: list[bytes], is_head: bool) -> None:
     reading = read(packets, is_head=is_head)
     assert reading.phase is Phase.DONE or reading.fault is not None
 
 
 @given(answers(), st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_damaged_answer_ends_in_an_outcome_and_within_its_cap(whole: bytes, damage: list[tuple[int, int]]) -> None:
     bytes_ = bytearray(whole)
     for place, value in damage:

@@ -15,7 +15,7 @@ from nephila.lab.web import Web
 WEB = Web(Lab(sites=300))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.integers(0, 299), st.integers(1, 900_000))
 def test_a_path_leads_to_its_page(site: int, page: int) -> None:
     style = WEB.card(site).paths
@@ -25,7 +25,7 @@ def test_a_path_leads_to_its_page(site: int, page: int) -> None:
     assert len(path) <= 256
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.integers(0, 299), st.integers(1, 900_000), st.sampled_from(["sid=0a1b2c3d", "sessionid=99999999"]))
 def test_a_session_id_changes_nothing(site: int, page: int, session: str) -> None:
     style = WEB.card(site).paths

@@ -141,6 +141,6 @@ def test_metas_are_read_as_w3lib_reads_them_but_for_what_browsers_refuse(data: P
 
 
 @given(broken_html | st.binary(max_size=300), st.none() | st.text(max_size=40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_every_body_has_a_charset_that_decodes_it(body: bytes, content_type: str | None) -> None:
     body.decode(choose(body, content_type).encoding, "replace")

@@ -161,7 +161,7 @@ def test_text_cut_by_a_limit_does_not_end_in_half_a_character() -> None:
     broken_html,
     st.sampled_from(["utf-8", "cp949", "cp932", "utf-16", "utf-32-be", "iso2022_jp", "iso2022_kr", "cp1252"]),
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=125, deadline=None)
 def test_no_page_raises_and_both_tokenizers_mean_the_same(body: bytes, encoding: str) -> None:
     assert scan(body, encoding) == scan_with(tokens.tokenise, body, encoding, Limits())
 

@@ -36,7 +36,7 @@ def both(body: bytes, limits: tuple[int, int, int, int] = LIMITS) -> Tokens:
 
 @twins
 @given(broken_html, st.sampled_from([LIMITS, TIGHT, (0, 0, 0, 0)]))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_the_twins_agree_on_broken_html(body: bytes, limits: tuple[int, int, int, int]) -> None:
     both(body, limits)
 
@@ -53,7 +53,7 @@ def test_the_twins_agree_on_every_real_and_published_page(data: Path) -> None:
 
 @twins
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_twins_agree_on_mutations_of_real_pages(data: Path, drawn: st.DataObject) -> None:
     bodies = [*real_pages.manual_pages().values()][:20] + [*real_pages.declaration_pages().values()][:20]
     both(drawn.draw(real_pages.mutated(bodies)))
