@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nephila.config.sections import Archive, Config, Crawl, Links, Scope
 from nephila.crawl.collecting import Collecting
+from nephila.crawl.fetcher import Fetched
 from nephila.crawl.group import SiteRow
 from nephila.crawl.messages import Credit
 from nephila.crawl.politeness import Pace
-from nephila.crawl.recording import offer, report
+from nephila.crawl.recording import offer, record_page, report
 from nephila.crawl.seen import PackedHashes
 from nephila.crawl.setup import Setup, make_clock, make_setup
 from nephila.crawl.site import SiteContext
 from nephila.crawl.slot import Slot
-from nephila.crawl.slot_state import SlotState
+from nephila.crawl.slot_state import PageTask, SlotState
+from nephila.crawl.trapped import SiteTraps
 from nephila.records import Outcome
 from nephila.store.archive.exchange import Software
 from nephila.store.folder import CrawlFolder
@@ -54,6 +57,17 @@ def a_site(slot: Slot) -> SiteContext:
 def a_setup(**crawl: object) -> Setup:
     config = Config(crawl=Crawl(**crawl), scope=Scope(exclude_paths=("/no/*",)), links=Links())  # type: ignore[arg-type]
     return make_setup(config, make_clock(config))
+
+
+def a_task(path: str) -> PageTask:
+    return PageTask(0, 0, url_hash(path), path, 0, False, 0, Outcome.WAITING)
+
+
+def answer(body: bytes) -> Fetched:
+    return Fetched(
+        Outcome.OK, "", 0.0, "127.0.0.1", b"GET", 200, "1.1", (("content-type", "text/html"),), b"HTTP/1.1 200 OK",
+        body, body, body,
+    )  # fmt: skip
 
 
 async def test_credit_is_taken_from_all_purses_or_from_none(slot: Slot) -> None:
@@ -132,6 +146,23 @@ async def test_a_url_of_another_site_is_reported_once_or_left_out_with_its_rule(
     report(setup, slot, "http://b.test/no/x", "http://a.test/", "a")
     assert [found.url for found in slot.group.links] == ["http://b.test/x"]
     assert [(row.url, row.outcome) for row in slot.group.outside] == [("http://b.test/no/x", Outcome.SCOPE_REJECTED)]
+
+
+@pytest.mark.parametrize("mode", ["web", "parties"])
+async def test_a_link_of_another_site_does_not_keep_a_site_from_following_its_own(slot: Slot, mode: str) -> None:
+    # given a page of another site with a link to a page of this one, which mode `parties` refuses
+    setup = a_setup(mode=mode)
+    site = a_site(slot)
+    other = replace(site, number=2, url="http://b.test", seen=PackedHashes(), tasks=[], traps=SiteTraps())
+    slot.keep(SiteRow(2, "http://b.test", "127.0.0.2", True, "waiting"))
+    body = b"<html><a href='http://a.test/x'>x</a><a href='http://a.test/x#again'>x</a></html>"
+    record_page(setup, slot, other, a_task("/"), answer(body))
+    assert [link.url for link in slot.group.links] == (["http://a.test/x"] if mode == "web" else [])
+    # when a page of this site has the link, too, and then another of its pages
+    for path in ("/", "/again"):
+        record_page(setup, slot, site, a_task(path), answer(body + path.encode()))
+    # then it waits, once
+    assert [task.path for _, _, task in site.tasks] == ["/x"]
 
 
 async def test_figures_of_a_site_are_committed_with_its_pages(slot: Slot) -> None:

@@ -2,8 +2,8 @@
 
 A manual's page has forty links, and thirty-eight of them stood on the page before it. What a reference leads to
 follows from the directory of its page and its own text, so both are remembered, and with the URL whether it was
-followed: then its site knows it, and nothing is left to do. A memory of bounded size that begins anew when it is full;
-without it everything is the same, only slower.
+followed within its site: then that knows it, and nothing is left to do. A memory of bounded size that begins anew when
+it is full; without it everything is the same, only slower.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ _OF_ITS_PAGE: Final = re.compile(r"[?#\x00-\x20]|[A-Za-z][A-Za-z0-9+.\t\r\n-]*:(
 
 
 class Target:
-    """A URL that links lead to, once for all the ways it is written; `followed` once its site was told of it."""
+    """A URL that links lead to, once for all the ways it is written.
+
+    `followed` once a page of its own site has led there. A link from another site goes to the coordinator, which may
+    refuse it, and says nothing about that.
+    """
 
     __slots__ = ("followed", "url")
 

@@ -345,11 +345,12 @@ def _follow(
         if task.hops < setup.config.crawl.max_redirects:
             _go(setup, slot, context, brought.refresh_to, url, "h", task.depth, task.hops + 1, via_duplicate, strayed)
     for target, link in zip(brought.targets, brought.links, strict=True):
-        if target.followed or link.url in offered:
+        is_own = link.url.startswith(prefix)
+        if (is_own and target.followed) or link.url in offered:
             continue
         offered.add(link.url)
-        target.followed = not too_deep or link.url.startswith(prefix)
-        if link.url.startswith(prefix):
+        if is_own:
+            target.followed = True
             path = link.url[len(prefix) - 1 :]
             is_new = offer(setup, slot, context, path, url, link.kind.value, task.depth + 1,
                            via_duplicate=via_duplicate, strayed=strayed)  # fmt: skip
